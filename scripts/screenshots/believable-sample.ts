@@ -43,6 +43,10 @@ export const fillBelievably: FillSample = async (server, clock) => {
     redirectUris: ['https://photo-print.example/callback', 'http://localhost:8080/callback'],
     defaultScopes: ['notes:read'],
     optionalScopes: ['user:email'],
+    openid: {
+      post_logout_redirect_uris: ['https://photo-print.example/'],
+      backchannel_logout_uri: 'https://photo-print.example/logged-out',
+    },
   })
   const unchecked = await uncheckedClients(server, {
     name: 'Desk Assistant',

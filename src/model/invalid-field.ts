@@ -16,6 +16,7 @@ export type FieldProblem =
   | 'redirectUrisMissing'
   | 'redirectUrisUnused'
   | 'tooManyRedirectUris'
+  | 'logoutUriInvalid'
   | 'tooManyClients'
   | 'tooManyPersonalTokens'
   | 'scopeUnknown'

@@ -88,6 +88,7 @@ export const checkAddresses = (
 ): void => {
   for (const [name, address] of Object.entries({ backchannel_logout_uri, sector_identifier_uri })) {
     const problem = address === undefined ? undefined : remoteAddressProblem(address, rules)
-    if (problem !== undefined) throw new InvalidField(name, problem)
+    if (problem !== undefined)
+      throw new InvalidField(name, problem, { problem: 'logoutUriInvalid' })
   }
 }

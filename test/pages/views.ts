@@ -106,6 +106,10 @@ export const sampleViews = (
     website: outside('https://photo-print.example/'),
     redirectUris: outside('https://photo-print.example/callback\nhttp://localhost:8000/callback'),
     isConfidential: true,
+    logout: {
+      redirectUris: outside('https://photo-print.example/bye'),
+      backchannelUri: outside('https://photo-print.example/ended'),
+    },
     defaultScopes: ['notes:read'],
     optionalScopes: [],
   }

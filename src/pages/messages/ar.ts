@@ -297,6 +297,13 @@ export const ar: Messages = {
     websiteHint: `اختياري. حيث يجد المستخدمون مزيدًا من المعلومات، ويبدأ بـ ${https}`,
     redirectUris: 'عناوين URI لإعادة التوجيه',
     redirectUrisHint: `عنوان واحد في كل سطر. يعود المستخدمون إلى أحد هذه العناوين بعد اتخاذ قرارهم. يجب أن يكون العنوان مطابقًا تمامًا، وأن يبدأ بـ ${https} (أو ${http} على حاسوبك).`,
+    logoutFields: `تسجيل الخروج (${isolated('OpenID Connect')})`,
+    postLogoutRedirectUris: 'عناوين URI لإعادة التوجيه بعد تسجيل الخروج',
+    postLogoutRedirectUrisHint:
+      'اختياري، عنوان واحد في كل سطر. يعود المستخدمون إلى أحد هذه العناوين بعد تسجيل خروج طلبه تطبيقك.',
+    backchannelLogoutUri: 'عنوان URI لتسجيل الخروج عبر القناة الخلفية',
+    backchannelLogoutUriHint:
+      'اختياري. يرسل هذا الخادم رمز تسجيل خروج إلى هذا العنوان عند انتهاء جلسة أحد المستخدمين.',
     type: 'النوع',
     confidentialHint: 'يعمل على خادم خاص بك ويمكنه الاحتفاظ بسر، مثل تطبيقات الويب.',
     publicHint:
@@ -804,6 +811,7 @@ export const ar: Messages = {
     unseenCharacter: 'يحتوي النص على حرف غير مرئي. اكتب النص بدلًا من لصقه.',
     tooManyMarks: 'توجد علامات كثيرة جدًا على حرف واحد.',
     descriptionTooLong: (limit) => `يجب ألا يزيد طول الوصف على ${characters(limit)}.`,
+    logoutUriInvalid: `أدخل عنوانًا يبدأ بـ ${https} ويحتوي على اسم نطاق كامل، دون اسم مستخدم أو منفذ أو علامة #. أو اترك الحقل فارغًا.`,
     websiteInvalid: `أدخل عنوانًا يبدأ بـ ${https}، أو اترك الحقل فارغًا.`,
     redirectUriTooLong: (limit) => `يزيد طول العنوان على ${characters(limit)}.`,
     redirectUriFragment: 'يجب ألا يحتوي العنوان على العلامة # وما يليها.',

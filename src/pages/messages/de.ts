@@ -255,6 +255,13 @@ export const de: Messages = {
     redirectUris: 'Weiterleitungs-URIs',
     redirectUrisHint:
       'Eine pro Zeile. Nach der Entscheidung geht es zu einer dieser Adressen zurück. Sie muss genau übereinstimmen und mit https:// beginnen (oder mit http:// auf deinem eigenen Computer).',
+    logoutFields: 'Abmeldung (OpenID Connect)',
+    postLogoutRedirectUris: 'Weiterleitungs-URIs nach der Abmeldung',
+    postLogoutRedirectUrisHint:
+      'Optional, eine pro Zeile. Nach einer Abmeldung, die deine Anwendung angefordert hat, geht es zu einer dieser Adressen zurück.',
+    backchannelLogoutUri: 'URI für die Back-Channel-Abmeldung',
+    backchannelLogoutUriHint:
+      'Optional. Dieser Server schickt ein Logout-Token an diese Adresse, sobald die Anmeldung einer Person endet.',
     type: 'Typ',
     confidentialHint:
       'Sie läuft auf deinem Server und kann ein Geheimnis bewahren, zum Beispiel eine Webanwendung.',
@@ -804,6 +811,8 @@ export const de: Messages = {
     tooManyMarks: 'Ein Buchstabe trägt zu viele diakritische Zeichen.',
     descriptionTooLong: (limit: number) =>
       `Die Beschreibung darf höchstens ${limit} Zeichen lang sein.`,
+    logoutUriInvalid:
+      'Gib eine Adresse ein, die mit https:// beginnt und einen vollständigen Domainnamen hat, ohne Benutzernamen, Port und #. Oder lass das Feld leer.',
     websiteInvalid: 'Gib eine Adresse ein, die mit https:// beginnt, oder lass das Feld leer.',
     redirectUriTooLong: (limit: number) => `Die Adresse ist länger als ${limit} Zeichen.`,
     redirectUriFragment: 'Die Adresse darf kein # und nichts, was darauf folgt, enthalten.',

@@ -259,6 +259,13 @@ export const en = {
     redirectUris: 'Redirect URIs',
     redirectUrisHint:
       'One per line. People return to one of these addresses after their decision. Enter the exact address, which must begin with https:// (or http:// on your own computer).',
+    logoutFields: 'Logout (OpenID Connect)',
+    postLogoutRedirectUris: 'Post-logout redirect URIs',
+    postLogoutRedirectUrisHint:
+      'Optional, one per line. People return to one of these addresses after a logout that your application requested.',
+    backchannelLogoutUri: 'Back-channel logout URI',
+    backchannelLogoutUriHint:
+      'Optional. This server sends a logout token to this address when the login of a person ends.',
     type: 'Type',
     confidentialHint: 'It runs on your server and can keep a secret, such as a web application.',
     publicHint:
@@ -799,6 +806,8 @@ export const en = {
     tooManyMarks: 'There are too many marks on one letter.',
     descriptionTooLong: (limit: number) =>
       `The description must not be longer than ${limit} characters.`,
+    logoutUriInvalid:
+      'Enter an address that begins with https:// and has a full domain name, without a user name, a port or a #. Or leave the field empty.',
     websiteInvalid: 'Enter an address that begins with https://, or leave the field empty.',
     redirectUriTooLong: (limit: number) => `The address is longer than ${limit} characters.`,
     redirectUriFragment: 'Remove the # and everything after it.',

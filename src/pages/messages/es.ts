@@ -256,6 +256,13 @@ export const es: Messages = {
     redirectUris: 'URI de redirección',
     redirectUrisHint:
       'Una por línea. Tras decidir, las personas vuelven a una de estas direcciones. Tiene que ser la dirección exacta y empezar por https:// (o http:// en tu propio equipo).',
+    logoutFields: 'Cierre de sesión (OpenID Connect)',
+    postLogoutRedirectUris: 'URI de redirección tras el cierre de sesión',
+    postLogoutRedirectUrisHint:
+      'Opcional, una por línea. Tras un cierre de sesión que pidió tu aplicación, las personas vuelven a una de estas direcciones.',
+    backchannelLogoutUri: 'URI de cierre de sesión por canal secundario (back-channel)',
+    backchannelLogoutUriHint:
+      'Opcional. Este servidor envía un token de cierre de sesión a esta dirección cuando termina la sesión de una persona.',
     type: 'Tipo',
     confidentialHint:
       'Se ejecuta en un servidor tuyo y puede guardar un secreto, como una aplicación web.',
@@ -796,6 +803,8 @@ export const es: Messages = {
     tooManyMarks: 'Hay demasiados signos sobre una misma letra.',
     descriptionTooLong: (limit: number) =>
       `La descripción no puede tener más de ${limit} caracteres.`,
+    logoutUriInvalid:
+      'Escribe una dirección que empiece por https:// y tenga un nombre de dominio completo, sin usuario, puerto ni #. O deja el campo vacío.',
     websiteInvalid: 'Escribe una dirección que empiece por https:// o deja el campo vacío.',
     redirectUriTooLong: (limit: number) => `Tiene más de ${limit} caracteres.`,
     redirectUriFragment: 'No puede contener # ni lo que va detrás.',

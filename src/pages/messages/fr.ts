@@ -258,6 +258,13 @@ export const fr: Messages = {
     redirectUris: 'URI de redirection',
     redirectUrisHint:
       'Un URI par ligne. Après avoir décidé, on revient à l’une de ces adresses. L’adresse doit être exacte et commencer par https:// (ou par http:// sur votre propre ordinateur).',
+    logoutFields: 'Déconnexion (OpenID Connect)',
+    postLogoutRedirectUris: 'URI de redirection après déconnexion',
+    postLogoutRedirectUrisHint:
+      'Facultatif, un URI par ligne. Après une déconnexion demandée par votre application, on revient à l’une de ces adresses.',
+    backchannelLogoutUri: 'URI de déconnexion par canal secondaire (back-channel)',
+    backchannelLogoutUriHint:
+      'Facultatif. Ce serveur envoie un jeton de déconnexion à cette adresse lorsque la session d’une personne se termine.',
     type: 'Type',
     confidentialHint:
       'Elle s’exécute sur votre serveur et peut garder un secret, comme une application web.',
@@ -804,6 +811,8 @@ export const fr: Messages = {
     tooManyMarks: 'Une lettre porte trop de signes diacritiques.',
     descriptionTooLong: (limit: number) =>
       `La description ne doit pas dépasser ${limit} caractères.`,
+    logoutUriInvalid:
+      'Saisissez une adresse qui commence par https:// et comporte un nom de domaine complet, sans nom d’utilisateur, ni port, ni #. Ou laissez ce champ vide.',
     websiteInvalid: 'Saisissez une adresse qui commence par https:// ou laissez ce champ vide.',
     redirectUriTooLong: (limit: number) => `L’adresse dépasse ${limit} caractères.`,
     redirectUriFragment: 'L’adresse ne doit pas contenir de # ni ce qui le suit.',

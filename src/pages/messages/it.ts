@@ -251,6 +251,13 @@ export const it: Messages = {
     redirectUris: 'URI di reindirizzamento',
     redirectUrisHint:
       'Uno per riga. Dopo aver deciso, si torna a uno di questi indirizzi. L’indirizzo deve essere esatto e iniziare con https:// (o con http:// sul tuo computer).',
+    logoutFields: 'Disconnessione (OpenID Connect)',
+    postLogoutRedirectUris: 'URI di reindirizzamento dopo la disconnessione',
+    postLogoutRedirectUrisHint:
+      'Facoltativi, uno per riga. Dopo una disconnessione richiesta dalla tua applicazione, si torna a uno di questi indirizzi.',
+    backchannelLogoutUri: 'URI di disconnessione back-channel',
+    backchannelLogoutUriHint:
+      'Facoltativo. Questo server invia un token di disconnessione a questo indirizzo quando termina la sessione di una persona.',
     type: 'Tipo',
     confidentialHint:
       'Viene eseguita su un tuo server e può custodire un segreto, come un’applicazione web.',
@@ -791,6 +798,8 @@ export const it: Messages = {
     tooManyMarks: 'Su una lettera ci sono troppi segni diacritici.',
     descriptionTooLong: (limit: number) =>
       `La descrizione può avere al massimo ${limit} caratteri.`,
+    logoutUriInvalid:
+      'Inserisci un indirizzo che inizi con https:// e abbia un nome di dominio completo, senza nome utente, porta né #. Oppure lascia il campo vuoto.',
     websiteInvalid: 'Inserisci un indirizzo che inizi con https:// o lascia il campo vuoto.',
     redirectUriTooLong: (limit: number) => `L’indirizzo ha più di ${limit} caratteri.`,
     redirectUriFragment: 'L’indirizzo non deve contenere un # né ciò che lo segue.',

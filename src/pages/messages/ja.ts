@@ -251,6 +251,13 @@ export const ja: Messages = {
     redirectUris: 'リダイレクト URI',
     redirectUrisHint:
       '1 行に 1 つずつ入力します。ユーザーは許可するかどうかを決めた後、このいずれかのアドレスに戻ります。完全に一致するアドレスで、https:// で始まる必要があります（自分のコンピューターの場合は http:// も使用できます）。',
+    logoutFields: 'ログアウト（OpenID Connect）',
+    postLogoutRedirectUris: 'ログアウト後のリダイレクト URI',
+    postLogoutRedirectUrisHint:
+      '省略可。1 行に 1 つずつ入力します。アプリが要求したログアウトの後、ユーザーはこのいずれかのアドレスに戻ります。',
+    backchannelLogoutUri: 'バックチャネルログアウト URI',
+    backchannelLogoutUriHint:
+      '省略可。ユーザーのログインが終了すると、このサーバーはこのアドレスにログアウトトークンを送信します。',
     type: '種類',
     confidentialHint:
       'ウェブアプリなど、自分のサーバー上で動作し、シークレットを安全に保管できるアプリです。',
@@ -784,6 +791,8 @@ export const ja: Messages = {
     unseenCharacter: '目に見えない文字が含まれています。貼り付けずに、直接入力してください。',
     tooManyMarks: '1 つの文字に付いている記号が多すぎます。',
     descriptionTooLong: (limit) => `説明は ${limit} 文字以内で入力してください。`,
+    logoutUriInvalid:
+      'https:// で始まり、完全なドメイン名を含むアドレスを入力してください。ユーザー名、ポート番号、「#」は含めないでください。または空欄のままにしてください。',
     websiteInvalid: 'https:// で始まるアドレスを入力するか、空欄のままにしてください。',
     redirectUriTooLong: (limit) => `${limit} 文字を超えています。`,
     redirectUriFragment: '「#」とそれに続く部分を含めることはできません。',

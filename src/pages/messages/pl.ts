@@ -273,6 +273,13 @@ export const pl: Messages = {
     redirectUris: 'Adresy URI przekierowania',
     redirectUrisHint:
       'Po jednym w wierszu. Po podjęciu decyzji następuje powrót pod jeden z tych adresów. Musi to być dokładny adres zaczynający się od https:// (lub http:// na własnym komputerze).',
+    logoutFields: 'Wylogowanie (OpenID Connect)',
+    postLogoutRedirectUris: 'Adresy URI przekierowania po wylogowaniu',
+    postLogoutRedirectUrisHint:
+      'Opcjonalnie, po jednym w wierszu. Po wylogowaniu, o które poprosiła Twoja aplikacja, następuje powrót pod jeden z tych adresów.',
+    backchannelLogoutUri: 'Adres URI wylogowania kanałem zwrotnym (back-channel)',
+    backchannelLogoutUriHint:
+      'Opcjonalnie. Ten serwer wysyła token wylogowania pod ten adres, gdy kończy się sesja danej osoby.',
     type: 'Typ',
     confidentialHint:
       'Działa na Twoim serwerze i może zachować sekret, jak na przykład aplikacja internetowa.',
@@ -813,6 +820,8 @@ export const pl: Messages = {
       many: 'Opis może mieć najwyżej # znaków.',
       other: 'Opis może mieć najwyżej # znaku.',
     }),
+    logoutUriInvalid:
+      'Wpisz adres zaczynający się od https:// z pełną nazwą domeny, bez nazwy użytkownika, portu i znaku #. Możesz też pozostawić pole puste.',
     websiteInvalid: 'Wpisz adres zaczynający się od https:// lub pozostaw pole puste.',
     redirectUriTooLong: count({
       one: 'Adres może mieć najwyżej # znak.',

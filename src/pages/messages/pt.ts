@@ -254,6 +254,13 @@ export const pt: Messages = {
     redirectUris: 'URIs de redirecionamento',
     redirectUrisHint:
       'Um por linha. Depois de decidir, as pessoas voltam para um destes endereços. Precisa ser o endereço exato e começar com https:// (ou http:// no seu próprio computador).',
+    logoutFields: 'Encerramento da sessão (OpenID Connect)',
+    postLogoutRedirectUris: 'URIs de redirecionamento após sair',
+    postLogoutRedirectUrisHint:
+      'Opcional, um por linha. Depois de sair a pedido do seu aplicativo, as pessoas voltam para um destes endereços.',
+    backchannelLogoutUri: 'URI de encerramento por canal secundário (back-channel)',
+    backchannelLogoutUriHint:
+      'Opcional. Este servidor envia um token de encerramento a este endereço quando termina a sessão de uma pessoa.',
     type: 'Tipo',
     confidentialHint:
       'É executado em um servidor seu e consegue guardar um segredo, como um aplicativo web.',
@@ -786,6 +793,8 @@ export const pt: Messages = {
     unseenCharacter: 'Contém um caractere invisível. Digite o texto em vez de colá-lo.',
     tooManyMarks: 'Há sinais demais sobre uma mesma letra.',
     descriptionTooLong: (limit: number) => `A descrição não pode ter mais de ${limit} caracteres.`,
+    logoutUriInvalid:
+      'Digite um endereço que comece com https:// e tenha um nome de domínio completo, sem nome de usuário, porta nem #. Ou deixe o campo vazio.',
     websiteInvalid: 'Digite um endereço que comece com https:// ou deixe o campo vazio.',
     redirectUriTooLong: (limit: number) => `Tem mais de ${limit} caracteres.`,
     redirectUriFragment: 'Não pode conter # nem o que vem depois.',

@@ -233,6 +233,11 @@ export const zh: Messages = {
     redirectUris: '重定向 URI',
     redirectUrisHint:
       '每行一个。用户做出决定后会返回其中一个地址。地址必须完全一致，并以 https:// 开头（在你自己的电脑上可以使用 http://）。',
+    logoutFields: '退出登录（OpenID Connect）',
+    postLogoutRedirectUris: '退出登录后的重定向 URI',
+    postLogoutRedirectUrisHint: '选填，每行一个。你的应用请求退出登录后，用户会返回其中一个地址。',
+    backchannelLogoutUri: '后端通道退出登录 URI',
+    backchannelLogoutUriHint: '选填。用户的登录结束时，此服务器会向该地址发送退出登录令牌。',
     type: '类型',
     confidentialHint: '在你的服务器上运行并能妥善保管密钥的应用，例如 Web 应用。',
     publicHint:
@@ -719,6 +724,8 @@ export const zh: Messages = {
     unseenCharacter: '其中包含不可见的字符。请直接输入文本，不要粘贴。',
     tooManyMarks: '单个字母上的附加符号过多。',
     descriptionTooLong: (limit) => `描述不能超过 ${limit} 个字符。`,
+    logoutUriInvalid:
+      '请输入以 https:// 开头且包含完整域名的地址，不能包含用户名、端口或 #。也可以留空。',
     websiteInvalid: '请输入以 https:// 开头的地址，或留空。',
     redirectUriTooLong: (limit) => `长度超过 ${limit} 个字符。`,
     redirectUriFragment: '不能包含 # 及其后的内容。',

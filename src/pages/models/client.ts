@@ -14,9 +14,19 @@ export interface ClientFormValues {
   readonly isConfidential: boolean
   /** The chosen kind in the form of a new client; undefined if the form asks for the type instead. */
   readonly kind?: ApplicationKind | undefined
+  /** The URIs of the logout; undefined without OpenID Connect. */
+  readonly logout?: LogoutFormValues | undefined
   readonly defaultScopes: readonly string[]
   /** The scopes that a user may untick on the consent page. */
   readonly optionalScopes: readonly string[]
+}
+
+/** The values of the fields for the logout of OpenID Connect. */
+export interface LogoutFormValues {
+  /** The URIs to which users return, one per line. */
+  readonly redirectUris: string
+  /** The URI that receives logout tokens; empty without one. */
+  readonly backchannelUri: string
 }
 
 /** The form of a client that is not registered yet. */

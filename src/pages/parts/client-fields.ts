@@ -6,6 +6,7 @@ import { type EditedField, sorted } from './edit-form.ts'
 import type { FormProblem } from './forms.ts'
 import { described, hintOf, invalid, problemOf, problemsOf, textField } from './forms.ts'
 import { kindField } from './kind-field.ts'
+import { logoutFields } from './logout-fields.ts'
 import { redirectUrisField } from './redirect-uris-field.ts'
 import { scopeChoices } from './scopes.ts'
 
@@ -26,6 +27,8 @@ export const clientLabels = ({ texts: { client } }: Frame): Readonly<Record<stri
   is_confidential: client.type,
   default_scopes: client.defaultScopes,
   optional_scopes: client.optionalScopes,
+  post_logout_redirect_uris: client.postLogoutRedirectUris,
+  backchannel_logout_uri: client.backchannelLogoutUri,
 })
 
 /** Lists the fields of a client's form as text, to compare two versions. */
@@ -39,6 +42,9 @@ export const editedFields = (frame: Frame): readonly EditedField<ClientFormValue
     is_confidential: ({ isConfidential }) => (isConfidential ? facts.confidential : facts.public),
     default_scopes: ({ defaultScopes }) => sorted(defaultScopes),
     optional_scopes: ({ optionalScopes }) => sorted(optionalScopes),
+    post_logout_redirect_uris: ({ logout }) =>
+      (logout?.redirectUris ?? '').replaceAll('\r', '').trim(),
+    backchannel_logout_uri: ({ logout }) => (logout?.backchannelUri ?? '').trim(),
   }
   const labels = clientLabels(frame)
   return Object.entries(texts).map(([name, text]) => ({ name, label: labels[name] ?? name, text }))
@@ -74,7 +80,8 @@ ${textField({
 ${values.kind === undefined ? '' : kindField(values.kind, problem, frame)}
 ${redirectUrisField(values.redirectUris, problem, frame)}
 ${values.kind === undefined ? typeField(values.isConfidential, problem, frame) : ''}
-${scopes.length === 0 ? '' : scopeFields({ values, scopes, problem }, frame)}`
+${scopes.length === 0 ? '' : scopeFields({ values, scopes, problem }, frame)}
+${values.logout === undefined ? '' : logoutFields(values.logout, problem, frame)}`
 }
 
 const typeField = (

@@ -59,11 +59,10 @@ export const changeClient = async (
     const after = clientSecret === undefined ? kept : withSecret(kept, clientSecret)
     if (!(await tx.clients.update(clientId, rows.sealed(after), clock())))
       throw new UniqueViolation()
-    const fields = changedFields<CheckedFields>(before, { ...changed, isVerified })
-    const details = {
-      fields,
-      changes: changesOf<CheckedFields>(before, { ...changed, isVerified }),
-    }
+    const was = withLogoutUris(before)
+    const is = withLogoutUris({ ...changed, isVerified })
+    const fields = changedFields<object>(was, is)
+    const details = { fields, changes: changesOf<object>(was, is) }
     const about = { ...ofClient(after, owner), details }
     if (fields.length > 0) await audit.add(tx, 'client.edited', about)
     if (after.clientSecret !== before.clientSecret) {
@@ -74,6 +73,12 @@ export const changeClient = async (
   })
   await removeFormerKey(rows, former, updated)
   return updated
+}
+
+// The metadata is one text, so the audit log names the members that the owner edits.
+const withLogoutUris = (fields: CheckedFields): object => {
+  const { post_logout_redirect_uris = [], backchannel_logout_uri = '' } = keptMetadata(fields)
+  return { ...fields, post_logout_redirect_uris, backchannel_logout_uri }
 }
 
 /**
@@ -155,7 +160,11 @@ export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): bo
   before.userId === after.userId &&
   before.website === after.website &&
   linksOf(before) === linksOf(after) &&
-  after.redirectUris.every((uri) => before.redirectUris.includes(uri))
+  after.redirectUris.every((uri) => before.redirectUris.includes(uri)) &&
+  afterLogoutOf(after).every((uri) => afterLogoutOf(before).includes(uri))
+
+const afterLogoutOf = (client: Pick<ClientFields, 'metadata'>): readonly string[] =>
+  keptMetadata(client).post_logout_redirect_uris ?? []
 
 const linksOf = (client: Pick<ClientFields, 'metadata'>): string => {
   const { logo_uri: logo, tos_uri: terms, policy_uri: privacy } = keptMetadata(client)

@@ -1,18 +1,13 @@
 import type { ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
-import { checkAll, InvalidField, refuseAll } from '../../model/invalid-field.ts'
+import { checkAll, InvalidField } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
 import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
-import {
-  type RedirectUriRules,
-  redirectUriProblem,
-  splitRedirectUris,
-} from '../../model/redirect-uri.ts'
+import { checkedUris } from '../../model/uri-list.ts'
 import type { RecordsContext } from '../context.ts'
 import type { CheckedFields, ClientInput } from './client-input.ts'
 
-const maxRedirectUris = 50
 const authMethods: readonly TokenEndpointAuthMethod[] = [
   'client_secret_basic',
   'client_secret_post',
@@ -51,7 +46,7 @@ export const checkedFields = (
       name: () => validName(merged.name),
       description: () => validDescription(merged.description),
       website: () => validWebsite(merged.website),
-      redirectUris: () => checkedRedirectUris(merged.redirectUris, { privateUse }),
+      redirectUris: () => checkedUris('redirect_uris', merged.redirectUris, { privateUse }),
     }),
     userId: merged.userId,
     isConfidential: merged.isConfidential,
@@ -98,32 +93,6 @@ const checkedKeys = (
     jwks: jwks === null ? null : validJwks(jwks),
     jwksUri: jwksUri === null ? null : validJwksUri(jwksUri, rules),
   }
-}
-
-const checkedRedirectUris = (
-  value: string | readonly string[],
-  rules: RedirectUriRules,
-): readonly string[] => {
-  const uris = splitRedirectUris(value)
-  if (uris.length > maxRedirectUris) {
-    throw new InvalidField(
-      'redirect_uris',
-      `There can be at most ${maxRedirectUris} redirect URIs.`,
-      { problem: 'tooManyRedirectUris', value: maxRedirectUris },
-    )
-  }
-  // Count blank lines too, so that an error reports the line number in the form.
-  const lines = typeof value === 'string' ? value.split('\n') : value
-  const errors = lines.flatMap((text, index) => {
-    const uri = text.trim()
-    const found = uri === '' ? undefined : redirectUriProblem(uri, rules)
-    if (!found) return []
-    const { sentence, ...detail } = found
-    const line = index + 1
-    return new InvalidField('redirect_uris', `Line ${line}: ${sentence}`, { ...detail, line })
-  })
-  refuseAll(errors)
-  return uris
 }
 
 const knownResource = (identifier: string, known: readonly ProtectedResource[]): string => {

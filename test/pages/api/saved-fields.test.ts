@@ -8,7 +8,7 @@ let app: TestServer
 let contract: Contract
 let user: Script
 beforeAll(async () => {
-  app = await startServer()
+  app = await startServer({ openidConnect: true })
   contract = await Contract.of(app)
   user = await Script.logIn(app)
 })
@@ -29,6 +29,8 @@ const values: Fields = {
   is_confidential: false,
   default_scopes: ['notes:read'],
   optional_scopes: ['notes:write'],
+  post_logout_redirect_uris: ['https://printer.example/bye'],
+  backchannel_logout_uri: 'https://printer.example/ended',
   scopes: ['notes:read'],
 }
 

@@ -48,6 +48,7 @@ export const newWorld = async (): Promise<World> => {
     extensions: [{ name: 'home', endpoints: [homeEndpoint] }],
     applicationName: 'The Notes',
     deviceAuthorization: true,
+    openidConnect: true,
     signUp: true,
     sendUserLink: ({ purpose, url }) => void links.set(purpose, url.slice(app.issuer.length)),
   })

@@ -8,7 +8,7 @@ import { at, type Fields, type Form, type Page, Person } from './support.ts'
 
 let app: TestServer
 beforeAll(async () => {
-  app = await startServer()
+  app = await startServer({ openidConnect: true })
 })
 afterAll(() => app.close())
 
@@ -81,6 +81,8 @@ describe('a form that is sent after its session has ended', () => {
       redirect_uris: 'https://typed.example/a\r\nhttps://typed.example/b',
       default_scopes: ['notes:read'],
       optional_scopes: ['notes:write'],
+      post_logout_redirect_uris: 'https://typed.example/c\r\nhttps://typed.example/d',
+      backchannel_logout_uri: 'https://typed.example/e',
     }
     const cases: readonly (readonly [string, Fields])[] = [
       [at.newClient, { ...client, application_type: 'native' }],

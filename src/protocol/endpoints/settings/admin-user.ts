@@ -104,7 +104,7 @@ async function showUser(request: SettingsRequest, refused?: Refused): Promise<Re
       user: userToWire(user),
       sessions: (sessions?.items ?? []).map((one) => sessionToWire(one, signedIn.sessionId)),
       personal_tokens: tokens.items.map(personalTokenToWire),
-      clients: clients.items.map(({ client, users }) => clientToWire(client, users, scopes)),
+      clients: clients.items.map(({ client, users }) => clientToWire(client, users, server)),
       authorized: authorized.items.map((item) => authorizedToWire(item, scopes)),
       next: {
         sessions: view.sessions?.next ?? null,

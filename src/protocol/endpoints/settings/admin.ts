@@ -70,7 +70,7 @@ export const adminPage = settingsPage({
       problem: refused?.problem ?? (notice.problem && { sentence: texts.problems[notice.problem] }),
     }
     const json = () => ({
-      clients: clients.items.map((item) => adminClientToWire(item, server.scopes)),
+      clients: clients.items.map((item) => adminClientToWire(item, server)),
       tokens: tokens.items.map(adminTokenToWire),
       next: { clients: view.clients.next, tokens: view.tokens.next },
     })

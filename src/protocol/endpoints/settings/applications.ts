@@ -46,7 +46,7 @@ export const showApplications = async (
     ...outcomeOf(request, notice, refused),
   }
   const json = () => ({
-    clients: clients.items.map(({ client, users }) => clientToWire(client, users, server.scopes)),
+    clients: clients.items.map(({ client, users }) => clientToWire(client, users, server)),
     personal_tokens: tokens.items.map(personalTokenToWire),
     authorized: authorized.items.map((item) => authorizedToWire(item, server.scopes)),
     next: {

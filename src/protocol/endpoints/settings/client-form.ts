@@ -1,35 +1,50 @@
 import { rulesOfKind } from '../../../model/application-kind.ts'
 import type { Client } from '../../../model/client.ts'
+import { keptMetadata } from '../../../model/client-metadata.ts'
 import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
+import { checkAddresses } from '../../../model/openid-client-metadata.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
+import { checkedUris } from '../../../model/uri-list.ts'
 import type { ClientFormValues } from '../../../pages/models/client.ts'
 import type { ClientInput } from '../../../records/clients/client-input.ts'
+import type { Settings } from '../../../settings/settings.ts'
 import { checkKind, kindIn } from './application-kind.ts'
 import { flagIn, listIn, textIn } from './form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The initial values of the form for a new client. */
-export const emptyClient: ClientFormValues = {
+type Rules = Pick<Settings, 'openidConnect'>
+
+/** Returns the initial values of the form for a new client. */
+export const emptyClient = ({ openidConnect }: Rules): ClientFormValues => ({
   name: '',
   description: '',
   website: '',
   redirectUris: '',
   isConfidential: true,
   kind: 'web',
+  logout: openidConnect ? { redirectUris: '', backchannelUri: '' } : undefined,
   defaultScopes: [],
   optionalScopes: [],
-}
+})
 
-export const valuesOf = (client: Client): ClientFormValues => ({
+/** Returns the stored values of the form. */
+export const valuesOf = (client: Client, { openidConnect }: Rules): ClientFormValues => ({
   name: client.name,
   description: client.description,
   website: client.website,
   redirectUris: client.redirectUris.join('\n'),
   isConfidential: client.isConfidential,
+  logout: openidConnect ? logoutOf(client) : undefined,
   defaultScopes: client.defaultScopes,
   optionalScopes: client.optionalScopes,
 })
+
+const logoutOf = (client: Client): ClientFormValues['logout'] => {
+  const { post_logout_redirect_uris: uris = [], backchannel_logout_uri: backchannelUri = '' } =
+    keptMetadata(client)
+  return { redirectUris: uris.join('\n'), backchannelUri }
+}
 
 /** The fields of the form that survive a lost session. */
 export const clientFieldNames = [
@@ -41,17 +56,25 @@ export const clientFieldNames = [
   'application_type',
   'default_scopes',
   'optional_scopes',
+  'post_logout_redirect_uris',
+  'backchannel_logout_uri',
   'version',
 ] as const
 
 /** Returns the submitted values, which the form shows again. */
-export const typedClient = (params: Parameters): ClientFormValues => ({
+export const typedClient = (params: Parameters, { openidConnect }: Rules): ClientFormValues => ({
   name: first(params, 'name'),
   description: first(params, 'description'),
   website: first(params, 'website'),
   redirectUris: params.repeated('redirect_uris').join('\n'),
   isConfidential: first(params, 'is_confidential') !== 'false',
   kind: kindIn(params),
+  logout: openidConnect
+    ? {
+        redirectUris: params.repeated('post_logout_redirect_uris').join('\n'),
+        backchannelUri: first(params, 'backchannel_logout_uri'),
+      }
+    : undefined,
   defaultScopes: listIn(params, 'default_scopes'),
   optionalScopes: listIn(params, 'optional_scopes'),
 })
@@ -94,17 +117,43 @@ export const clientFields = (
     : asJson && before && params.repeated('is_confidential').length === 0
       ? before.isConfidential
       : first(params, 'is_confidential') !== 'false'
-  const { choices } = checkAll({
+  const { logout, choices } = checkAll({
     texts: () => server.clients.check({ ...texts, isConfidential }, before),
     type: () => (before ? undefined : checkKind(params)),
     flag: () => (kind ? undefined : flagIn(params, 'is_confidential', true)),
+    logout: () => logoutIn(params, server.settings),
     choices: () =>
       checkAll({
         defaultScopes: () => scopes('default_scopes', before?.defaultScopes),
         optionalScopes: () => scopes('optional_scopes', before?.optionalScopes),
       }),
   })
-  return { ...texts, isConfidential, ...defined(choices) }
+  return { ...texts, isConfidential, ...defined(choices), ...(logout && { openid: logout }) }
+}
+
+/**
+ * Reads the URIs of the logout of OpenID Connect; undefined without OpenID Connect. An empty field removes the URIs.
+ * @throws InvalidField, InvalidFields
+ */
+const logoutIn = (
+  params: Parameters,
+  {
+    openidConnect,
+    dangerouslyAllowPrivateAddresses: allowPrivate,
+  }: Rules & Pick<Settings, 'dangerouslyAllowPrivateAddresses'>,
+): Fields['openid'] => {
+  if (!openidConnect) return undefined
+  const lines = params.repeated('post_logout_redirect_uris')
+  const backchannel = textIn(params, 'backchannel_logout_uri')?.trim()
+  const { uris } = checkAll({
+    uris: () => checkedUris('post_logout_redirect_uris', lines.join('\n'), { privateUse: true }),
+    backchannel: () =>
+      backchannel && checkAddresses({ backchannel_logout_uri: backchannel }, { allowPrivate }),
+  })
+  return {
+    ...(lines.length > 0 && { post_logout_redirect_uris: uris.length === 0 ? null : uris }),
+    ...(backchannel !== undefined && { backchannel_logout_uri: backchannel || null }),
+  }
 }
 
 // Two fields contain scopes, so report which field contains the unknown scope.

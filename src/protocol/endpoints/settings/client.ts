@@ -40,7 +40,7 @@ export const showClient = async (
   const to = addresses(server.ui)
   const { previousClientSecretExpires: previous } = client
   const isEdit = refused?.params.repeated('name').length === 1
-  const stored = valuesOf(client)
+  const stored = valuesOf(client, server.settings)
   const view = {
     action: to.client(client.clientId),
     back: to.clients,
@@ -55,7 +55,7 @@ export const showClient = async (
     secretLeakedAt: client.isConfidential ? client.secretLeakedAt : null,
     previousSecretExpires: previous !== null && previous > server.clock() ? previous : null,
     overlaps,
-    values: refused && isEdit ? typedClient(refused.params) : stored,
+    values: refused && isEdit ? typedClient(refused.params, server.settings) : stored,
     edit: editState(stored, refused),
     scopes: server.scopes.choices(),
     clientSecret: notice.secret ?? null,
@@ -68,7 +68,7 @@ export const showClient = async (
   }
   return respond(request, 'client', {
     view,
-    json: () => clientToWire(client, users, server.scopes),
+    json: () => clientToWire(client, users, server),
     refused,
   })
 }
@@ -93,8 +93,13 @@ export const clientPage = settingsPage({
     // If a public client becomes confidential, it needs a secret. The page creates a secret; a script has to reset the
     // secret in a separate request.
     const needsSecret = fields.isConfidential && !client.isConfidential && !request.asJson
+    const { settings } = server
     const guard: ChangeGuard = (before, losses) =>
-      checkEdit(params, { stored: valuesOf(before), typed: typedClient(params) }, losses)
+      checkEdit(
+        params,
+        { stored: valuesOf(before, settings), typed: typedClient(params, settings) },
+        losses,
+      )
     const change = [client.clientId, fields, undefined, guard] as const
     const { client: changed, clientSecret: secret } = needsSecret
       ? await server.clients.updateWithSecret(...change)
@@ -103,7 +108,7 @@ export const clientPage = settingsPage({
       location: to.client(client.clientId),
       notice: { done: texts.done.clientSaved, ...(secret && { secret }) },
       once: texts.client.secretOnce,
-      json: clientToWire(changed, users, server.scopes),
+      json: clientToWire(changed, users, server),
     }
   },
 })

@@ -45,7 +45,7 @@ export const showClients = async (
     ...outcomeOf(request, notice, refused),
   }
   const json = () => ({
-    clients: clients.map(({ client, users }) => clientToWire(client, users, server.scopes)),
+    clients: clients.map(({ client, users }) => clientToWire(client, users, server)),
     ...arrangementToWire(list),
   })
   return respond(request, 'clients', { view, json, refused })

@@ -14,7 +14,7 @@ export const newClientPage = settingsPage({
     const view = {
       action: to.newClient,
       back: to.clients,
-      values: refused ? typedClient(refused.params) : emptyClient,
+      values: refused ? typedClient(refused.params, server.settings) : emptyClient(server.settings),
       scopes,
       problem: refused?.problem,
     }
@@ -36,7 +36,7 @@ export const newClientPage = settingsPage({
       location: addresses(server.ui).client(client.clientId),
       notice: { done: texts.done.clientCreated, ...(secret && { secret }) },
       once: texts.client.secretOnce,
-      json: { ...clientToWire(client, 0, server.scopes), ...(secret && { client_secret: secret }) },
+      json: { ...clientToWire(client, 0, server), ...(secret && { client_secret: secret }) },
       status: 201,
     }
   },

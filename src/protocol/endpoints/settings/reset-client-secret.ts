@@ -28,7 +28,7 @@ export const resetClientSecretPage = settingsPage({
       notice: { done: texts.done.secretReset, secret: clientSecret },
       once: texts.client.secretOnce,
       json: {
-        ...clientToWire(client, users, server.scopes),
+        ...clientToWire(client, users, server),
         client_secret: clientSecret,
       },
     }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Client } from '../../../model/client.ts'
+import { keptMetadata } from '../../../model/client-metadata.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
 import type { User } from '../../../model/user.ts'
 import type { EndedSession } from '../../../pages/models/ended-session.ts'
@@ -24,6 +25,7 @@ import type {
   session as sessionShape,
 } from '../../openapi/schemas/sessions.ts'
 import type { user as userShape } from '../../openapi/schemas/users.ts'
+import type { ServerContext } from '../../server-context.ts'
 import { deviceName } from './device-name.ts'
 import type { LeakFacts } from './leaked/facts.ts'
 
@@ -52,7 +54,7 @@ export const scopeToWire = (scope: Scope, language: string): Wire<typeof scopeSh
 export const clientToWire = (
   client: Client,
   users: number,
-  scopes: ScopeRegistry,
+  { scopes, settings }: Pick<ServerContext, 'scopes' | 'settings'>,
 ): Wire<typeof clientShape> => ({
   client_id: client.clientId,
   name: client.name,
@@ -69,7 +71,13 @@ export const clientToWire = (
   client_secret_leaked_at: timeOrNull(client.secretLeakedAt),
   previous_client_secret_expires: timeOrNull(client.previousClientSecretExpires),
   created_at: time(client.createdAt),
+  ...(settings.openidConnect && logoutUrisOf(client)),
 })
+
+const logoutUrisOf = (client: Client) => {
+  const { post_logout_redirect_uris = [], backchannel_logout_uri = '' } = keptMetadata(client)
+  return { post_logout_redirect_uris, backchannel_logout_uri }
+}
 
 /** Converts a personal token, without its value. */
 export const personalTokenToWire = ({
@@ -158,9 +166,9 @@ export const endedSessionToWire = ({
 /** Converts a client for administrators. */
 export const adminClientToWire = (
   { client, users }: ListedClient,
-  scopes: ScopeRegistry,
+  server: Pick<ServerContext, 'scopes' | 'settings'>,
 ): Wire<typeof adminClient> => ({
-  ...clientToWire(client, users, scopes),
+  ...clientToWire(client, users, server),
   owner: client.owner?.email ?? null,
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { applicationKinds } from '../../../model/application-kind.ts'
 import { maxOverlap } from '../../../model/overlap.ts'
+import type { Described } from '../described.ts'
 import { formFlag, formList, formName, formText, seconds } from '../form-fields.ts'
 import { count, flag, text, time } from '../shape.ts'
 
@@ -31,11 +32,27 @@ export const client = z.strictObject({
     .nullable()
     .describe('The time at which the previous secret expires; null without a previous secret.'),
   created_at: time,
+  post_logout_redirect_uris: z
+    .array(text)
+    .optional()
+    .describe('The URIs to which users return after a logout. Only with OpenID Connect.'),
+  backchannel_logout_uri: text
+    .optional()
+    .describe('The URI that receives logout tokens, or empty. Only with OpenID Connect.'),
 })
 
 export const clientWithSecret = client.extend({
   client_secret: text.optional().describe('Returned only once, and not for a public client.'),
 })
+
+const logoutFields = {
+  post_logout_redirect_uris: formList
+    .optional()
+    .describe('A list, or a text with one URI per line, to which users return after a logout.'),
+  backchannel_logout_uri: formText
+    .optional()
+    .describe('Empty, or the https URL that receives a logout token when a login ends.'),
+}
 
 const fields = {
   name: formName,
@@ -49,6 +66,7 @@ const fields = {
     .describe('False for an application that cannot keep a secret. The default is true.'),
   default_scopes: formList.optional(),
   optional_scopes: formList.optional(),
+  ...logoutFields,
 }
 
 export const newClient = z.looseObject({
@@ -75,3 +93,12 @@ export const overlapForm = z.looseObject({
     .optional()
     .describe('The seconds for which the previous value remains valid. The default is 0.'),
 })
+
+/** Returns the form of a client on a server: without OpenID Connect, the server ignores the fields of its logout. */
+export const clientFormOf = <Form extends typeof newClient | typeof clientChange>(
+  form: Form,
+  { settings }: Pick<Described, 'settings'>,
+): z.ZodType => {
+  const { post_logout_redirect_uris, backchannel_logout_uri, ...others } = form.shape
+  return settings.openidConnect ? form : z.looseObject(others).describe(form.description ?? '')
+}
