@@ -305,7 +305,9 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     })
     expect(await localError(unregistered)).toBe('invalid_request')
     const without = referenceUrl(conf, 'https://client.example/request')
-    expect(await (await agent.browse(without)).text()).toContain('the reference of a pushed request')
+    expect(await (await agent.browse(without)).text()).toContain(
+      'the reference of a pushed request',
+    )
   })
 
   test('AZ-12 rejects a repeated reference', async () => {
