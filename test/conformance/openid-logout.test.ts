@@ -133,6 +133,8 @@ describe('RP-Initiated Logout', () => {
 
   test('oidcc-rp-initiated-logout-no-id-token-hint [T2750]', async () => {
     await staysWith({ post_logout_redirect_uri: returnUri }, 400)
+    const page = await logOut(rp, { post_logout_redirect_uri: returnUri })
+    expect(await page.text()).toContain('needs client_id or a valid id_token_hint')
   })
 
   test('oidcc-rp-initiated-logout-no-params [T2751]', async () => {
