@@ -32,6 +32,7 @@ interface Failure {
   readonly cause: unknown
 }
 
+/** An accepted image, or the reason why it was not accepted. */
 type Downloaded = { readonly bytes: Buffer } | Failure
 
 /** Downloads an image, and checks its content. */
