@@ -514,6 +514,7 @@ export const it: Messages = {
     'client.id_reset': 'Nuovo ID client',
     'client.verified': 'Applicazione verificata',
     'client.unverified': 'Verifica ritirata',
+    'client.logo_changed': 'Logo di un’applicazione scaricato',
     'client.disabled': 'Applicazione disattivata',
     'client.enabled': 'Applicazione attivata',
     'user.created': 'Utente creato',
@@ -575,6 +576,10 @@ export const it: Messages = {
     issued: 'Emesso per un’applicazione',
     verify: 'Verifica',
     unverify: 'Ritira la verifica',
+    logo: 'Logo',
+    logoRequested: 'Il server sta scaricando il logo. Ricarica la pagina tra qualche secondo.',
+    logoFailed: 'Non è stato possibile scaricare il logo:',
+    fetchLogo: 'Scarica di nuovo il logo',
     disable: 'Disattiva',
     enable: 'Attiva',
     delete: 'Elimina',
@@ -879,6 +884,7 @@ export const it: Messages = {
     passwordChanged:
       'La tua password è stata cambiata. Tutti gli altri browser sono stati disconnessi.',
     otherSessionsEnded: 'Tutti gli altri browser sono stati disconnessi.',
+    logoRequested: (name: string) => `Il logo di «${name}» è in fase di scaricamento.`,
     clientVerified: (name: string) => `L’applicazione «${name}» viene mostrata come verificata.`,
     clientUnverified: (name: string) =>
       `L’applicazione «${name}» non viene più mostrata come verificata.`,

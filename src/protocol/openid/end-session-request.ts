@@ -26,8 +26,21 @@ const names = [
   'ui_locales',
 ]
 const maxStateLength = 4_096
+/** Servers and proxies refuse longer URLs. */
+const maxQueryLength = 12_000
 
 const refused = (sentence: string): OAuthError => new OAuthError('invalid_request', sentence)
+
+/**
+ * Returns the parameters of a submitted form as a query.
+ * @throws OAuthError if the query is too long
+ */
+export const queryOfForm = (text: string): string => {
+  const known = [...new URLSearchParams(text)].filter(([name]) => names.includes(name))
+  const query = new URLSearchParams(known).toString()
+  if (query.length > maxQueryLength) throw refused('The request is too long.')
+  return query
+}
 
 /** Reads and validates the request. @throws OAuthError, which the server must show instead of redirecting (§4) */
 export const readEndSessionRequest = async (
@@ -44,12 +57,18 @@ export const readEndSessionRequest = async (
   const clientId = named ?? hint?.clientId
   const client = clientId === undefined ? undefined : await server.getClient(clientId, { address })
   const uiLocales = params.opaque('ui_locales')?.slice(0, 500)
-  return { hint, client, target: targetIn(params, client), uiLocales }
+  return { hint, client, target: targetIn(params, clientId, client), uiLocales }
 }
 
-const targetIn = (params: Parameters, client: Client | undefined): string | undefined => {
+const targetIn = (
+  params: Parameters,
+  clientId: string | undefined,
+  client: Client | undefined,
+): string | undefined => {
   const uri = params.optional('post_logout_redirect_uri')
   if (uri === undefined) return undefined
+  if (clientId === undefined)
+    throw refused('post_logout_redirect_uri needs client_id or a valid id_token_hint.')
   const { post_logout_redirect_uris: registered = [] } = client ? keptMetadata(client) : {}
   if (!client?.isActive || !registered.includes(uri))
     throw refused('post_logout_redirect_uri is not registered for a client of this request.')

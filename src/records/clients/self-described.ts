@@ -66,15 +66,26 @@ const keptOf = (
   described: CheckedFields,
 ): Pick<
   ClientFields,
-  'clientKey' | 'clientSecret' | 'createdAt' | 'defaultResource' | 'isDisabled' | 'isVerified'
-> => ({
-  clientKey: stored.clientKey,
-  clientSecret: stored.clientSecret,
-  createdAt: stored.createdAt,
-  defaultResource: stored.defaultResource,
-  isDisabled: stored.isDisabled,
-  isVerified: stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described)),
-})
+  | 'clientKey'
+  | 'clientSecret'
+  | 'createdAt'
+  | 'defaultResource'
+  | 'isDisabled'
+  | 'isVerified'
+  | 'logo'
+> => {
+  const isVerified =
+    stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described))
+  return {
+    clientKey: stored.clientKey,
+    clientSecret: stored.clientSecret,
+    createdAt: stored.createdAt,
+    defaultResource: stored.defaultResource,
+    isDisabled: stored.isDisabled,
+    isVerified,
+    logo: isVerified ? stored.logo : null,
+  }
+}
 
 // The time of the last fetch is not part of the document.
 const withoutTime = (client: CheckedFields): CheckedFields => ({

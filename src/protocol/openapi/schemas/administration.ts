@@ -27,7 +27,14 @@ export const administration = z.strictObject({
 })
 
 /** The administrators' actions on a client. */
-export const clientActs = ['verify', 'unverify', 'disable', 'enable', 'delete'] as const
+export const clientActs = [
+  'verify',
+  'unverify',
+  'fetch_logo',
+  'disable',
+  'enable',
+  'delete',
+] as const
 
 export const administrationForm = z.looseObject({
   act: z
