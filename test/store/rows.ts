@@ -60,6 +60,7 @@ export const clientRow = ({
     previousClientSecretExpires: null,
     isVerified: false,
     isDisabled: false,
+    isPinned: false,
     origin: 'owner',
     jwks: null,
     jwksUri: null,

@@ -45,6 +45,7 @@ export const de: Messages = {
     disabled: 'Deaktiviert',
     selfRegistered: 'Selbst registriert',
     selfDescribed: 'Selbst beschrieben',
+    pinned: 'Dokument fixiert',
     expired: 'Abgelaufen',
     created: 'Erstellt',
     users: 'Benutzer',
@@ -515,6 +516,8 @@ export const de: Messages = {
     'client.unverified': 'Verifizierung zurückgenommen',
     'client.disabled': 'Anwendung deaktiviert',
     'client.enabled': 'Anwendung aktiviert',
+    'client.pinned': 'Dokument einer Anwendung fixiert',
+    'client.unpinned': 'Fixierung eines Dokuments aufgehoben',
     'user.created': 'Benutzer angelegt',
     'user.activated': 'Benutzer aktiviert',
     'user.deactivated': 'Benutzer deaktiviert',
@@ -576,6 +579,10 @@ export const de: Messages = {
     unverify: 'Verifizierung zurücknehmen',
     disable: 'Deaktivieren',
     enable: 'Aktivieren',
+    pin: 'Dokument fixieren',
+    unpin: 'Fixierung aufheben',
+    defaultResource: 'Standardressource',
+    noDefaultResource: 'Einstellung des Servers',
     delete: 'Löschen',
     deleteNamed: (name: string) => `${name} löschen`,
     deleteAbout:
@@ -882,5 +889,10 @@ export const de: Messages = {
     clientDisabled: (name: string) =>
       `„${name}“ wurde deaktiviert: Die Anwendung und ihre Token werden abgewiesen.`,
     clientEnabled: (name: string) => `„${name}“ ist wieder aktiviert.`,
+    clientPinned: (name: string) =>
+      `„${name}“ ist fixiert: Das Dokument wird nicht mehr abgerufen.`,
+    clientUnpinned: (name: string) =>
+      `„${name}“ ist nicht mehr fixiert: Das Dokument wird wieder abgerufen.`,
+    defaultResourceChanged: (name: string) => `Die Standardressource von „${name}“ wurde geändert.`,
   },
 }

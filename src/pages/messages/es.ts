@@ -45,6 +45,7 @@ export const es: Messages = {
     disabled: 'Desactivada',
     selfRegistered: 'Registrada por sí misma',
     selfDescribed: 'Descrita por sí misma',
+    pinned: 'Documento fijado',
     expired: 'Caducado',
     created: 'Fecha de creación',
     users: 'Usuarios',
@@ -513,6 +514,8 @@ export const es: Messages = {
     'client.unverified': 'Verificación retirada',
     'client.disabled': 'Aplicación desactivada',
     'client.enabled': 'Aplicación reactivada',
+    'client.pinned': 'Documento de una aplicación fijado',
+    'client.unpinned': 'Documento de una aplicación liberado',
     'user.created': 'Usuario creado',
     'user.activated': 'Usuario activado',
     'user.deactivated': 'Usuario desactivado',
@@ -574,6 +577,10 @@ export const es: Messages = {
     unverify: 'Retirar verificación',
     disable: 'Desactivar',
     enable: 'Reactivar',
+    pin: 'Fijar documento',
+    unpin: 'Dejar de fijar el documento',
+    defaultResource: 'Recurso predeterminado',
+    noDefaultResource: 'Ajuste del servidor',
     delete: 'Eliminar',
     deleteNamed: (name: string) => `Eliminar ${name}`,
     deleteAbout:
@@ -874,5 +881,10 @@ export const es: Messages = {
     clientDisabled: (name: string) =>
       `Se ha desactivado «${name}»: se rechazan la aplicación y sus tokens.`,
     clientEnabled: (name: string) => `Se ha reactivado «${name}».`,
+    clientPinned: (name: string) => `«${name}» está fijada: su documento ya no se consulta.`,
+    clientUnpinned: (name: string) =>
+      `«${name}» ya no está fijada: su documento se vuelve a consultar.`,
+    defaultResourceChanged: (name: string) =>
+      `Se ha cambiado el recurso predeterminado de «${name}».`,
   },
 }

@@ -45,6 +45,7 @@ export const pt: Messages = {
     disabled: 'Desativado',
     selfRegistered: 'Registrou-se sozinho',
     selfDescribed: 'Descreve a si mesmo',
+    pinned: 'Documento fixado',
     expired: 'Expirado',
     created: 'Criado em',
     users: 'Usuários',
@@ -509,6 +510,8 @@ export const pt: Messages = {
     'client.unverified': 'Verificação retirada',
     'client.disabled': 'Aplicativo desativado',
     'client.enabled': 'Aplicativo reativado',
+    'client.pinned': 'Documento de um aplicativo fixado',
+    'client.unpinned': 'Documento de um aplicativo desafixado',
     'user.created': 'Usuário criado',
     'user.activated': 'Usuário ativado',
     'user.deactivated': 'Usuário desativado',
@@ -570,6 +573,10 @@ export const pt: Messages = {
     unverify: 'Retirar verificação',
     disable: 'Desativar',
     enable: 'Reativar',
+    pin: 'Fixar documento',
+    unpin: 'Desafixar documento',
+    defaultResource: 'Recurso padrão',
+    noDefaultResource: 'Configuração do servidor',
     delete: 'Excluir',
     deleteNamed: (name: string) => `Excluir ${name}`,
     deleteAbout:
@@ -864,5 +871,9 @@ export const pt: Messages = {
     clientDisabled: (name: string) =>
       `O aplicativo “${name}” foi desativado: ele e seus tokens são recusados.`,
     clientEnabled: (name: string) => `O aplicativo “${name}” foi reativado.`,
+    clientPinned: (name: string) => `O documento de “${name}” está fixado e não é mais consultado.`,
+    clientUnpinned: (name: string) =>
+      `O documento de “${name}” não está mais fixado e volta a ser consultado.`,
+    defaultResourceChanged: (name: string) => `O recurso padrão de “${name}” foi alterado.`,
   },
 }
