@@ -69,8 +69,8 @@ const pages = [
   'testing',
   'tokens-for-other-servers',
 ]
-/** The pages whose application consists of several files, which test/full/nextjs-sveltekit builds and runs. */
-const inSeveralFiles = ['nextjs', 'sveltekit']
+/** The pages with several files, which test/full/nextjs-sveltekit and test/full/pages/log-in-with run. */
+const inSeveralFiles = ['log-in-with', 'nextjs', 'sveltekit']
 const programs = pages.flatMap((page) =>
   blocksOf(readPage(`docs/how-to/${page}.md`))
     .filter(({ language }) => language === 'ts')
