@@ -131,6 +131,10 @@ export const auditEvents = {
     sentence: 'An administrator removed the verified mark of a client.',
     details: [],
   },
+  'client.logo_changed': {
+    sentence: 'The server fetched a new logo of a verified client. Pages show the image to users.',
+    details: [],
+  },
   'client.disabled': { sentence: 'An administrator disabled a client.', details: [] },
   'client.enabled': { sentence: 'A disabled client was enabled again.', details: [] },
   'client.pinned': {

@@ -65,6 +65,8 @@ export interface ClientFields {
   readonly jwksUri: string | null
   /** The digest of the token with which the client manages its own registration (RFC 7592). */
   readonly registrationToken: Digest | null
+  /** The digest of the logo that the server fetched. Null without one; a client that is not verified has none. */
+  readonly logo: string | null
   /** Other client metadata (RFC 7591 §2) as JSON. No permission depends on it. */
   readonly metadata: string
 }

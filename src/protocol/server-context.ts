@@ -15,6 +15,7 @@ import type { SendUserLink } from '../model/user-link.ts'
 import type { Brand, FrameLinks } from '../pages/frame.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { About } from '../records/audit/audit-trail.ts'
+import type { ClientLogos } from '../records/clients/client-logos.ts'
 import type { ClientRefusals } from '../records/clients/client-refusals.ts'
 import type { SigningKeys } from '../records/keys/signing-keys.ts'
 import type { Limits } from '../records/limits.ts'
@@ -158,6 +159,8 @@ export interface ServerContext
   readonly shortLived: ShortLived
   /** Why the latest requests of each client were refused. */
   readonly refusals: ClientRefusals
+  /** The logos of verified clients. */
+  readonly logos: ClientLogos
   readonly operations: Operations
   readonly hostHooks: HostHooks
   /** Ends what depends on the login of a user. */

@@ -22,7 +22,15 @@ export interface Actor {
 }
 
 /** The actions of administrators on an application. */
-export type ClientAct = 'verify' | 'unverify' | 'disable' | 'enable' | 'pin' | 'unpin' | 'delete'
+export type ClientAct =
+  | 'verify'
+  | 'unverify'
+  | 'fetch_logo'
+  | 'disable'
+  | 'enable'
+  | 'pin'
+  | 'unpin'
+  | 'delete'
 
 const marks = {
   verify: { isVerified: true },
@@ -70,6 +78,7 @@ export class Administration {
       if (!client || client.isPersonal)
         throw new InvalidField('client_id', 'There is no such client.')
       if (act === 'delete') await clients.delete(clientId)
+      else if (act === 'fetch_logo') await clients.fetchLogo(clientId)
       else await clients.mark(clientId, marks[act])
     })
   }

@@ -59,19 +59,25 @@ export interface RecordsContext {
   readonly bounds: TokenBounds
   /** Removes the rows of a deleted client or user in the background, after the commit of the transaction. */
   readonly removed: (removal: Pick<Removal, 'kind' | 'key'>) => Promise<void>
+  /** Fetches the requested logo of a client in the background, after the commit of the transaction. */
+  readonly fetchLogo: (clientId: string) => void
 }
 
-/** Runs work inside one transaction. The background removal of deleted rows starts after the commit. */
+/** Runs work inside one transaction. Background work starts after the commit. */
 export const withinTransaction = async <T>(
   context: RecordsContext,
   work: (tx: RecordsContext) => Promise<T>,
 ): Promise<T> => {
   let deleted: Parameters<RecordsContext['removed']>[0][] = []
+  let logos: string[] = []
   const result = await context.store.transaction((store) => {
     deleted = []
-    return work({ ...context, store, removed: async (one) => void deleted.push(one) })
+    logos = []
+    const removed: RecordsContext['removed'] = async (one) => void deleted.push(one)
+    return work({ ...context, store, removed, fetchLogo: (clientId) => void logos.push(clientId) })
   })
   for (const one of deleted) await context.removed(one)
+  for (const clientId of logos) context.fetchLogo(clientId)
   return result
 }
 

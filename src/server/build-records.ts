@@ -1,10 +1,13 @@
 import { PasswordHasher } from '../crypto/passwords/password.ts'
+import { createOutbound } from '../http/outbound/fetcher.ts'
+import type { Outbound } from '../http/outbound/outbound.ts'
 import { currentOrigin } from '../http/request-scope.ts'
 import type { ClientContext } from '../model/client.ts'
 import type { LogSink } from '../model/log.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
+import { ClientLogos } from '../records/clients/client-logos.ts'
 import { ClientRefusals } from '../records/clients/client-refusals.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { SigningKeys } from '../records/keys/signing-keys.ts'
@@ -16,6 +19,7 @@ import { TokenUses } from '../records/tokens/token-uses.ts'
 import { TransientValues } from '../records/transient-values.ts'
 import { Turns } from '../records/turns.ts'
 import { requesterOf } from '../records/users/password-tries.ts'
+import { logoDownload } from './download-logo.ts'
 import type { ObservedStore } from './observe-store.ts'
 import { type OpenedStore, warnOfReusableIds } from './open-store.ts'
 import type { Prepared } from './prepare.ts'
@@ -33,6 +37,8 @@ export interface BuiltRecords {
   readonly bounds: TokenBounds
   readonly refusals: ClientRefusals
   readonly removals: Removals
+  readonly outbound: Outbound
+  readonly logos: ClientLogos
 }
 
 /** Builds the records from the store, the settings, the secret keys and the clock. */
@@ -78,7 +84,10 @@ export const buildRecords = (
     audit,
     bounds,
     removed: (removal) => removals.begin(removal),
+    fetchLogo: (clientId) => logos.fetchSoon(clientId),
   }
+  const outbound = createOutbound(options.outbound, { settings, clock })
+  const logos = new ClientLogos(context, logoDownload(outbound))
   const built = records(context)
   return {
     context,
@@ -93,6 +102,8 @@ export const buildRecords = (
       { clock, log },
     ),
     removals,
+    outbound,
+    logos,
   }
 }
 

@@ -1,4 +1,3 @@
-import { createOutbound } from '../http/outbound/fetcher.ts'
 import type { PresentedToken } from '../model/auth.ts'
 import type { AuthorizationCode } from '../model/authorization.ts'
 import type { FoundToken } from '../model/token.ts'
@@ -96,7 +95,8 @@ export const buildServerContext = (
       sendUserLink: options.sendUserLink,
     },
     logouts: new ClientLogouts(() => server),
-    outbound: createOutbound(options.outbound, { settings, clock: context.clock }),
+    outbound: built.outbound,
+    logos: built.logos,
     resources: prepared.resources,
     limits: context.limits,
     tokenQueues: new TokenQueues(),

@@ -52,6 +52,7 @@ export const createAuthorizationServer = async (
       serverClock.stop()
       await built.bounds.stop()
       await built.removals.stop()
+      await built.logos.stop()
       await notedKey.stop()
       await built.uses.flush()
       await built.refusals.flush()

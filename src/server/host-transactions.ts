@@ -70,6 +70,8 @@ export const hostTransactions = (
         ...context,
         store: notifying(inHost, collector, isStored),
         removed: async (removal) => void removals.push(removal),
+        // The sweeper fetches the logo after the commit.
+        fetchLogo: () => undefined,
       }
       const result = await withinTransaction(own, (tx) => work(records(tx)))
       const isHeard = (event: AuditEvent) => listener.isListening || isStored?.(event) === false

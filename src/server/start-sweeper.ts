@@ -24,7 +24,7 @@ export const startSweeper = (
   { options, settings, keys, users, telemetry, log }: Prepared,
   { serverClock }: OpenedStore,
   { store, audit, databaseTransients }: ObservedStore,
-  { records, signingKeys, removals }: BuiltRecords,
+  { records, signingKeys, removals, logos }: BuiltRecords,
 ): StartedSweeper => {
   const { keyType = 'integer' } = options.users ?? {}
   const missingUsers =
@@ -41,6 +41,7 @@ export const startSweeper = (
     auditChain,
     missingUsers,
     removals,
+    logos,
   }
   const sweeper = new Sweeper({
     kinds: (now) => sweeperKinds(toSweep, now),

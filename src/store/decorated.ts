@@ -23,6 +23,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'expired',
     'sessions',
     'clientLogins',
+    'clientLogos',
     'transients',
     'audit',
     'auditCheckpoints',

@@ -3,6 +3,7 @@ import type { AuditCheckpointStore, AuditStore } from './contract/audit.ts'
 import type { AuditCountStore } from './contract/audit-counts.ts'
 import type { AuthorizationStore, ConsentStore } from './contract/authorizations.ts'
 import type { ClientLoginStore } from './contract/client-logins.ts'
+import type { ClientLogoStore } from './contract/client-logos.ts'
 import type { ClientStore, RecalledClient } from './contract/clients.ts'
 import type { SecretKeyStore, SigningKeyStore } from './contract/keys.ts'
 import type { SealedStore } from './contract/sealed.ts'
@@ -26,6 +27,7 @@ export interface Store {
   readonly users: UserStore
   readonly sessions: SessionStore
   readonly clientLogins: ClientLoginStore
+  readonly clientLogos: ClientLogoStore
   readonly userData: UserDataStore
   readonly removals: RemovalStore
   readonly sweeperNotes: SweeperNoteStore

@@ -493,13 +493,24 @@ describe('AZ-13 Response type, grant type and unknown parameters', () => {
     await refused({ request: 'x' }, 'request_not_supported')
   })
 
-  test.each(['https://evil.example/x', 'urn:ietf:params:oauth:request_uri:unknown', 'x'])(
-    'rejects request_uri %s',
-    async (request_uri) => {
-      await refusedEverywhere({ request_uri })
-      expectJson(await attack.push({ request_uri }), 400, 'invalid_request')
-    },
-  )
+  test('rejects an unknown reference in request_uri', async () => {
+    const request_uri = 'urn:ietf:params:oauth:request_uri:unknown'
+    await refusedEverywhere({ request_uri })
+    expectJson(await attack.push({ request_uri }), 400, 'invalid_request')
+  })
+
+  test.each(['https://evil.example/x', 'x'])('rejects request_uri %s', async (request_uri) => {
+    await expectNoChange(attack, async () => {
+      for (const method of ['GET', 'POST'] as const)
+        expectRedirect(
+          await attack.authorize({ request_uri }, { method }),
+          'request_uri_not_supported',
+        )
+    })
+    await refusedEverywhere({ request_uri, redirect_uri: undefined })
+    await refusedEverywhere({ request_uri, redirect_uri: evilCb })
+    expectJson(await attack.push({ request_uri }), 400, 'invalid_request')
+  })
 
   test('rejects request_uri if PAR is disabled', async () => {
     await using own = await startAttackServer({ pushedAuthorizationRequests: 'off' })

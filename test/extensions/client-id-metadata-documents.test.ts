@@ -401,7 +401,9 @@ describe('client ID metadata documents §4 the document', () => {
     const json = publish({}, { headers: { 'content-type': 'application/client-metadata+json' } })
     expect(await shownPath(json)).toBe('/login')
     const html = publish({}, { headers: { 'content-type': 'text/html' } })
-    expect((await errorPage(html)).text).toContain('Its content type is not an accepted JSON type.')
+    expect((await errorPage(html)).text).toContain(
+      'Its content type is not application/json or application/*+json.',
+    )
   })
 })
 

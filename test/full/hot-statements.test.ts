@@ -237,6 +237,7 @@ const others: Readonly<Record<string, string>> = {
   'tokens.reseal': 'the rotation of secret keys',
   'authorizations.revokeOfClient': 'management',
   'authorizations.revokeOfUser': 'management',
+  clientLogos: 'a page of administrators, an image that browsers keep, and the background',
   clientLogins: 'one row for each login with OpenID Connect, found by its session or its user',
   'tokens.personalSummaries': 'a page, which reads the tokens of one user in one statement',
   'tokens.personalAmong': 'a page, by primary key',

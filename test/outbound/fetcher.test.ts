@@ -353,7 +353,7 @@ describe('a hostile server', () => {
     const path = newPath()
     respond(path, 200, type === '' ? {} : { 'content-type': type }, body)
     expect((await refusal(site.url(path))).message).toBe(
-      'Its content type is not an accepted JSON type.',
+      'Its content type is not application/json or application/*+json.',
     )
   })
 

@@ -180,6 +180,7 @@ export const sampleViews = (
       {
         clientId: 'c1',
         name: outside('Travel Diary'),
+        logo: '/oauth/logos/aDigest',
         description: outside('Keeps the notes of your journeys.'),
         website: outside('https://travel-diary.example/'),
         owner: outside('grace@example.org'),
@@ -194,6 +195,7 @@ export const sampleViews = (
       {
         clientId: 'c2',
         name: outside('Photo Print'),
+        logo: null,
         description: '',
         website: '',
         owner: null,
@@ -238,6 +240,7 @@ export const sampleViews = (
       action: '/oauth/authorize',
       authorizationRequest: 'one-time-id',
       client: {
+        logo: null,
         name: outside('Photo Print'),
         description: outside('Prints your notes on paper.\nFrom anywhere.'),
         website: outside('https://photo-print.example/'),
@@ -264,6 +267,7 @@ export const sampleViews = (
       deviceConfirmation: 'one-time-id',
       userCode: 'WDJB-MJHT',
       client: {
+        logo: '/oauth/logos/aDigest',
         name: outside('Photo Frame'),
         description: outside('Shows your notes on the wall.'),
         website: outside('https://photo-frame.example/'),
@@ -366,6 +370,7 @@ export const sampleViews = (
       problem: undefined,
     },
     client: {
+      logo: '/oauth/logos/aDigest',
       action: `${settings}clients/5f0c/`,
       back: settings,
       resetAction: `${settings}clients/5f0c/reset/`,
@@ -449,6 +454,7 @@ export const sampleViews = (
       back: settings,
       client: {
         clientId: 'c1',
+        logo: null,
         name: outside('Travel Diary'),
         website: outside('https://travel-diary.example/'),
         description: outside('Writes a diary from your notes.'),
@@ -514,6 +520,7 @@ export const sampleViews = (
         [
           {
             seen: 'as-it-was',
+            logo: { uri: null, src: null, isRequested: false, problem: null },
             clientId: 'UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN',
             name: outside('Photo Print'),
             owner: outside('grace@example.org'),
@@ -538,6 +545,12 @@ export const sampleViews = (
           },
           {
             seen: 'as-it-was',
+            logo: {
+              uri: outside('https://printer.example/logo.png'),
+              src: null,
+              isRequested: false,
+              problem: 'It is animated.',
+            },
             clientId: 'b0TjhS4mZ2xqCwE8yK1uRgN6fVdLpA9oXsIiHe3W',
             name: outside('Free Money'),
             owner: null,

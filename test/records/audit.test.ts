@@ -14,7 +14,9 @@ import { at, Page, Person } from '../pages/settings/support.ts'
 import { auditRow } from '../store/rows.ts'
 import { execute } from '../support/database.ts'
 import { Device, decideOn } from '../support/device.ts'
+import { images } from '../support/images.ts'
 import { manage, registered } from '../support/registration.ts'
+import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { secretKey, startServer, type TestServer } from '../support/server.ts'
 import { browser } from '../support/session.ts'
 import { authorizationOf } from '../support/tokens.ts'
@@ -22,6 +24,7 @@ import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
 type Row = Record<string, unknown>
 
+let site: RemoteSite
 let app: TestServer
 let admin: Person
 let failing: string | undefined
@@ -34,7 +37,10 @@ const secret = <T extends string | undefined>(value: T): T => {
 }
 
 beforeAll(async () => {
+  site = await remoteSite()
   app = await startServer({
+    dangerouslyAllowPrivateAddresses: true,
+    outbound: site.outbound,
     revocation: true,
     deviceAuthorization: true,
     tokenExchange: true,
@@ -52,7 +58,10 @@ beforeAll(async () => {
   secret(app.password)
   admin = await Person.stranger(app, { isAdmin: true })
 })
-afterAll(() => app.close())
+afterAll(async () => {
+  await app.close()
+  await site.close()
+})
 
 const read = async (event: string, from = app): Promise<Row[]> =>
   (await from.query('select * from oauth2server_audit order by id')).filter(
@@ -407,6 +416,16 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   },
   'client.verified': async () => ({ about: await markedClient('verify') }),
   'client.unverified': async () => ({ about: await markedClient('unverify', 'verify') }),
+  async 'client.logo_changed'() {
+    site.respond('/logo.png', (_request, response) =>
+      response.writeHead(200, { 'content-type': 'image/png' }).end(images['image/png']),
+    )
+    const { client_id } = await registered(app, { logo_uri: site.url('/logo.png') })
+    await admin.post(at.admin, { client_id, act: 'verify' })
+    const isFetched = async () => (await app.server.clients.find(client_id))?.logo !== null
+    await expect.poll(isFetched).toBe(true)
+    return { about: { ...ofAdmin(), client_id } }
+  },
   'client.disabled': async () => ({ about: await markedClient('disable') }),
   'client.enabled': async () => ({ about: await markedClient('enable', 'disable') }),
   'client.pinned': async () => ({ about: await pinnedClient('pin') }),

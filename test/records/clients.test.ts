@@ -29,6 +29,7 @@ describe('client', () => {
       expect({ ...client }).toEqual({
         clientKey: expect.any(Number),
         clientId: expect.stringMatching(/^[A-Za-z0-9]{40}$/),
+        logo: null,
         clientSecret: expect.any(String),
         name: 'Only a name',
         description: '',

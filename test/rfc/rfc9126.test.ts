@@ -292,6 +292,24 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     expect(resolved).toEqual([])
   })
 
+  test('OpenID Connect Core §3.1.2.6 sends the error for the URL of a request object to the client [T2740]', async () => {
+    const url = referenceUrl(conf, 'https://client.example/request', {
+      redirect_uri: conf.redirectUri,
+      response_type: 'code',
+      state: 'xyz',
+    })
+    const answer = responseTo(conf, new URL((await agent.fetch(url)).headers.get('location') ?? ''))
+    expect(answer).toMatchObject({ error: 'request_uri_not_supported', state: 'xyz' })
+    const unregistered = referenceUrl(conf, 'https://client.example/request', {
+      redirect_uri: 'https://evil.example/cb',
+    })
+    expect(await localError(unregistered)).toBe('invalid_request')
+    const without = referenceUrl(conf, 'https://client.example/request')
+    expect(await (await agent.browse(without)).text()).toContain(
+      'the reference of a pushed request',
+    )
+  })
+
   test('AZ-12 rejects a repeated reference', async () => {
     const requestUri = await pushed(conf)
     const url = `${referenceUrl(conf, requestUri)}&request_uri=${encodeURIComponent(requestUri)}`

@@ -166,6 +166,18 @@ const clientLogins = async (store: Store): Promise<void> => {
   await of.deleteExpired(1, 10)
 }
 
+const clientLogos = async (store: Store): Promise<void> => {
+  const { clientLogos: of } = store
+  const clientId = await aClient(store, { isVerified: true })
+  const key = clientRow({ clientId }).fields.clientKey
+  await of.request(key, 1)
+  await of.claim(1, 2)
+  await of.keep(key, { digest: 'digest', image: '' })
+  await of.fail(key, 'No image.')
+  await of.find('digest')
+  await of.states([key])
+}
+
 const transients = async ({ transients: of }: Store): Promise<void> => {
   await of.put('key', 'value', 9, 1)
   await of.set('key', 'value', 9, 1)
@@ -276,6 +288,7 @@ export const everyOperation = async (store: Store): Promise<void> => {
     consents,
     sessions,
     clientLogins,
+    clientLogos,
     transients,
   ]
   for (const walk of [...walks, signingKeys]) await walk(store)

@@ -58,6 +58,7 @@ export const clientRow = ({
     optionalScopes: [],
     previousClientSecret: null,
     previousClientSecretExpires: null,
+    logo: null,
     isVerified: false,
     isDisabled: false,
     isPinned: false,

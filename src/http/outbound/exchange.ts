@@ -13,7 +13,7 @@ const exchangeTimeout = 5_000
 export interface OutboundResponse {
   readonly status: 200 | 304
   readonly headers: Readonly<Record<string, string>>
-  readonly text: string
+  readonly body: Buffer
 }
 
 export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'largest'> {
@@ -166,16 +166,18 @@ const read = async (response: IncomingMessage, question: Question): Promise<Outb
     ),
   )
   const { statusCode: status = 0 } = response
-  if (status === 304 && isConditional) return { status, headers, text: '' }
+  if (status === 304 && isConditional) return { status, headers, body: nothing }
   if (question.form !== undefined && status >= 200 && status < 300)
-    return { status: 200, headers, text: '' }
+    return { status: 200, headers, body: nothing }
   if (status !== 200) throw unexpected(status)
   if (!isAccepted(headers['content-type'] ?? '', accept))
-    throw new OutboundFailed('Its content type is not an accepted JSON type.')
+    throw new OutboundFailed(`Its content type is not ${accept.join(' or ')}.`)
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
     throw new OutboundFailed('It is compressed, although the request did not allow compression.')
-  return { status, headers, text: await bodyOf(response, largest) }
+  return { status, headers, body: await bodyOf(response, largest) }
 }
+
+const nothing = Buffer.alloc(0)
 
 const unexpected = (status: number): OutboundFailed => {
   if (status >= 300 && status < 400)
@@ -194,7 +196,7 @@ const isAccepted = (contentType: string, accept: readonly string[]): boolean => 
   })
 }
 
-const bodyOf = async (response: IncomingMessage, largest: number): Promise<string> => {
+const bodyOf = async (response: IncomingMessage, largest: number): Promise<Buffer> => {
   const tooLarge = () => new OutboundFailed(`It is larger than ${largest} bytes.`)
   if (Number(response.headers['content-length'] ?? 0) > largest) throw tooLarge()
   const chunks: Buffer[] = []
@@ -204,11 +206,7 @@ const bodyOf = async (response: IncomingMessage, largest: number): Promise<strin
     if (size > largest) throw tooLarge()
     chunks.push(chunk)
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
-  } catch (cause) {
-    throw new OutboundFailed('It is not in UTF-8.', { cause })
-  }
+  return Buffer.concat(chunks)
 }
 
 /** Matches the error codes of Node and OpenSSL for an invalid certificate. */

@@ -3,7 +3,7 @@ import { BoundedMap } from '../../model/bounded-map.ts'
 import { siteNetworkOf } from '../../model/network.ts'
 import { remoteAddressProblem } from '../../model/remote-address.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { createExchange } from './exchange.ts'
+import { createExchange, type Question } from './exchange.ts'
 import {
   type Fetched,
   type Outbound,
@@ -81,7 +81,7 @@ export const createOutbound = (
     unfinished.add(sentRequest)
     void sent.ended.then(() => unfinished.delete(sentRequest))
     const response = await sent.response
-    const text = before && response.status === 304 ? before.text : response.text
+    const text = before && response.status === 304 ? before.text : textOf(response.body)
     request.read(parsed(text))
     const policy =
       before && response.status === 304
@@ -120,20 +120,30 @@ export const createOutbound = (
   const isAvailable = (key: string, request: Pick<Request, 'maxAge'>): boolean =>
     fresh(key, request) !== undefined || pending.has(key)
 
+  /** Sends a request of the server itself, whose response is not cached. */
+  const sendOnce = async (
+    url: string,
+    question: Pick<Question, 'accept' | 'largest' | 'form'>,
+  ): Promise<Buffer> => {
+    const problem = remoteAddressProblem(url, { allowPrivate })
+    if (problem !== undefined) throw new OutboundFailed(problem)
+    const target = new URL(url)
+    if (!isAllowed(target.hostname, ''))
+      throw new OutboundFailed('Too many requests are already running.', { isOutage: true })
+    const sent = exchange({ ...question, url: target, headers: {}, isConditional: false })
+    const sentRequest = { host: target.hostname, network: '' }
+    unfinished.add(sentRequest)
+    void sent.ended.then(() => unfinished.delete(sentRequest))
+    const { body } = await sent.response
+    return body
+  }
+
   return {
     async post({ url, form }) {
-      const problem = remoteAddressProblem(url, { allowPrivate })
-      if (problem !== undefined) throw new OutboundFailed(problem)
-      const target = new URL(url)
-      if (!isAllowed(target.hostname, ''))
-        throw new OutboundFailed('Too many requests are already running.', { isOutage: true })
-      const question = { url: target, form, headers: {}, isConditional: false }
-      const sent = exchange({ ...question, accept: ['*/*'], largest: 0 })
-      const sentRequest = { host: target.hostname, network: '' }
-      unfinished.add(sentRequest)
-      void sent.ended.then(() => unfinished.delete(sentRequest))
-      await sent.response
+      await sendOnce(url, { form, accept: ['*/*'], largest: 0 })
     },
+
+    bytes: ({ url, ...fetched }) => sendOnce(url, fetched),
 
     wouldSend(request) {
       const key = keyOf(request)
@@ -179,6 +189,14 @@ const lifetimeOf = (policy: CachePolicy): number | undefined => {
   if (/\bno-cache\b/i.test(String(policy.responseHeaders()['cache-control']))) return 0
   const life = (policy.maxAge() - policy.age()) * 1000
   return Math.min(maxLifetime, Math.max(minLifetime, life))
+}
+
+const textOf = (body: Buffer): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch (cause) {
+    throw new OutboundFailed('It is not in UTF-8.', { cause })
+  }
 }
 
 const parsed = (text: string): unknown => {

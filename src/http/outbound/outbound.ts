@@ -68,6 +68,11 @@ export interface Outbound {
    */
   json<T>(request: OutboundRequest<T>): Promise<T>
   /**
+   * Fetches a file over https, and does not cache it.
+   * @throws OutboundFailed
+   */
+  bytes(request: Fetched): Promise<Buffer>
+  /**
    * Sends a form over https. Every status from 200 to 299 is a success, and the response is not read.
    * @throws OutboundFailed
    */

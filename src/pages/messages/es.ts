@@ -512,6 +512,7 @@ export const es: Messages = {
     'client.id_reset': 'Nuevo ID de cliente',
     'client.verified': 'Aplicación verificada',
     'client.unverified': 'Verificación retirada',
+    'client.logo_changed': 'Logotipo de una aplicación descargado',
     'client.disabled': 'Aplicación desactivada',
     'client.enabled': 'Aplicación reactivada',
     'client.pinned': 'Documento de una aplicación fijado',
@@ -575,6 +576,11 @@ export const es: Messages = {
     issued: 'Emitido para una aplicación',
     verify: 'Verificar',
     unverify: 'Retirar verificación',
+    logo: 'Logotipo',
+    logoRequested:
+      'El servidor está descargando el logotipo. Vuelve a cargar la página en unos segundos.',
+    logoFailed: 'No se pudo descargar el logotipo:',
+    fetchLogo: 'Descargar de nuevo el logotipo',
     disable: 'Desactivar',
     enable: 'Reactivar',
     pin: 'Fijar documento',
@@ -876,6 +882,7 @@ export const es: Messages = {
     passwordChanged:
       'Tu contraseña se ha cambiado. Se ha cerrado la sesión en los demás navegadores.',
     otherSessionsEnded: 'Se ha cerrado la sesión en todos los demás navegadores.',
+    logoRequested: (name: string) => `Se está descargando el logotipo de «${name}».`,
     clientVerified: (name: string) => `«${name}» aparece como verificada.`,
     clientUnverified: (name: string) => `«${name}» ya no aparece como verificada.`,
     clientDisabled: (name: string) =>

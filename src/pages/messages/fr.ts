@@ -517,6 +517,7 @@ export const fr: Messages = {
     'client.id_reset': 'Nouvel ID client',
     'client.verified': 'Application vérifiée',
     'client.unverified': 'Vérification retirée',
+    'client.logo_changed': 'Logo d’une application téléchargé',
     'client.disabled': 'Application désactivée',
     'client.enabled': 'Application activée',
     'client.pinned': 'Document d’une application figé',
@@ -580,6 +581,10 @@ export const fr: Messages = {
     issued: 'Émis pour une application',
     verify: 'Vérifier',
     unverify: 'Retirer la vérification',
+    logo: 'Logo',
+    logoRequested: 'Le serveur télécharge le logo. Rechargez la page dans quelques secondes.',
+    logoFailed: 'Le logo n’a pas pu être téléchargé\u00a0:',
+    fetchLogo: 'Télécharger à nouveau le logo',
     disable: 'Désactiver',
     enable: 'Activer',
     pin: 'Figer le document',
@@ -886,6 +891,8 @@ export const fr: Messages = {
     passwordChanged:
       'Votre mot de passe a été modifié. Tous les autres navigateurs ont été déconnectés.',
     otherSessionsEnded: 'Tous les autres navigateurs ont été déconnectés.',
+    logoRequested: (name: string) =>
+      `Le logo de «\u00a0${name}\u00a0» est en cours de téléchargement.`,
     clientVerified: (name: string) =>
       `L’application «\u202f${name}\u202f» est affichée comme vérifiée.`,
     clientUnverified: (name: string) =>

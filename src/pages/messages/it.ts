@@ -508,6 +508,7 @@ export const it: Messages = {
     'client.id_reset': 'Nuovo ID client',
     'client.verified': 'Applicazione verificata',
     'client.unverified': 'Verifica ritirata',
+    'client.logo_changed': 'Logo di un’applicazione scaricato',
     'client.disabled': 'Applicazione disattivata',
     'client.enabled': 'Applicazione attivata',
     'client.pinned': 'Documento di un’applicazione bloccato',
@@ -571,6 +572,10 @@ export const it: Messages = {
     issued: 'Emesso per un’applicazione',
     verify: 'Verifica',
     unverify: 'Ritira la verifica',
+    logo: 'Logo',
+    logoRequested: 'Il server sta scaricando il logo. Ricarica la pagina tra qualche secondo.',
+    logoFailed: 'Non è stato possibile scaricare il logo:',
+    fetchLogo: 'Scarica di nuovo il logo',
     disable: 'Disattiva',
     enable: 'Attiva',
     pin: 'Blocca il documento',
@@ -877,6 +882,7 @@ export const it: Messages = {
     passwordChanged:
       'La tua password è stata cambiata. Tutti gli altri browser sono stati disconnessi.',
     otherSessionsEnded: 'Tutti gli altri browser sono stati disconnessi.',
+    logoRequested: (name: string) => `Il logo di «${name}» è in fase di scaricamento.`,
     clientVerified: (name: string) => `L’applicazione «${name}» viene mostrata come verificata.`,
     clientUnverified: (name: string) =>
       `L’applicazione «${name}» non viene più mostrata come verificata.`,

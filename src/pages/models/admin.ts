@@ -30,6 +30,16 @@ export interface AdminClientItem {
   readonly users: number
   /** Why the latest requests of the client were refused, the latest first. */
   readonly refusals: readonly Refusal[]
+  readonly logo: {
+    /** The URL of the image that the client names; null if it names none. */
+    readonly uri: string | null
+    /** The URL of the stored image; null without one. */
+    readonly src: string | null
+    /** Whether the server is fetching the image. */
+    readonly isRequested: boolean
+    /** Why the image could not be fetched, in English; null if the last fetch did not fail. */
+    readonly problem: string | null
+  }
 }
 
 /** A client whose requests were refused in the last seven days. */
@@ -62,8 +72,8 @@ export interface AdminTokenItem {
 export interface AdminView {
   /**
    * The URL of the page. A POST with `search` (`client` or `token`) searches for the fields `client` and `token`, and
-   * redirects to a GET with these fields. A POST accepts also `client_id` with an `act` (`verify`, `unverify`, `disable`,
-   * `enable`, `pin`, `unpin`, `set_default_resource` with `default_resource`, or `delete` with `confirm_name`), or
+   * redirects to a GET with these fields. A POST accepts also `client_id` with an `act` (`verify`, `unverify`,
+   * `fetch_logo`, `disable`, `enable`, `pin`, `unpin`, `set_default_resource` with `default_resource`, or `delete` with `confirm_name`), or
    * `token_id` with `act=delete`.
    */
   readonly action: string

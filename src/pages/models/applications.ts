@@ -56,6 +56,8 @@ export interface DeviceItem {
 export interface AuthorizedItem {
   readonly clientId: string
   readonly name: string
+  /** The URL of the stored logo of a verified client; null without one. */
+  readonly logo: string | null
   /** The beginning of the description; empty without a description. */
   readonly description: string
   readonly website: string

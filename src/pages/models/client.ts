@@ -43,6 +43,8 @@ export interface ClientView {
   readonly clientId: string
   /** The stored name, which the owner types to confirm the deletion. */
   readonly name: string
+  /** The URL of the stored logo of a verified client; null without one. */
+  readonly logo: string | null
   readonly isConfidential: boolean
   readonly isVerified: boolean
   readonly isDisabled: boolean

@@ -6,7 +6,8 @@ import { ask } from './ask.ts'
 import { refusals } from './developer-desk.ts'
 import { badge, countText, facts } from './facts.ts'
 import { described, formId, invalid, problemOf } from './forms.ts'
-import { done } from './notices.ts'
+import { logo } from './logo.ts'
+import { caution, done } from './notices.ts'
 import { websiteLink } from './outside.ts'
 import { section } from './section.ts'
 import { day } from './times.ts'
@@ -32,7 +33,7 @@ const row = (client: AdminClientItem, index: number, view: AdminView, frame: Fra
   const { actAction: action } = view
   const { admin: texts, facts: words } = frame.texts
   return html`<div class="name">
-<h3><bdi>${client.name}</bdi></h3>
+<h3>${logo(client.logo.src)}<bdi>${client.name}</bdi></h3>
 ${badge(client.isConfidential ? words.confidential : words.public)}
 ${client.origin === 'registration' ? badge(words.selfRegistered) : ''}
 ${client.origin === 'metadata_document' ? badge(words.selfDescribed) : ''}
@@ -46,6 +47,9 @@ ${facts([
   [words.created, day(frame, client.createdAt)],
   client.website === '' ? undefined : [words.website, websiteLink(client.website)],
   [words.clientId, html`<code dir="ltr">${client.clientId}</code>`],
+  client.logo.uri === null
+    ? undefined
+    : [texts.logo, html`<code dir="ltr">${client.logo.uri}</code>`],
   client.redirectUris.length === 0
     ? undefined
     : [
@@ -53,17 +57,26 @@ ${facts([
         html`${client.redirectUris.map((uri) => html`<code dir="ltr">${uri}</code> `)}`,
       ],
 ])}
+${logoState(client, frame)}
 ${refusals(client.refusals, frame)}
 <form class="acts" method="post" action="${action}">
 ${formId(frame)}
 <input type="hidden" name="client_id" value="${client.clientId}">
 <input type="hidden" name="seen" value="${client.seen}">
 ${client.isVerified ? act('unverify', texts.unverify) : act('verify', texts.verify)}
+${client.isVerified && client.logo.uri !== null ? act('fetch_logo', texts.fetchLogo) : ''}
 ${client.isDisabled ? act('enable', texts.enable) : act('disable', texts.disable)}
 ${pinning(client, frame)}
 </form>
 ${resourceForm(client, index, view, frame)}
 ${deleteForm(client, index, view, frame)}`
+}
+
+const logoState = ({ logo: { problem, isRequested } }: AdminClientItem, frame: Frame): Html => {
+  const { admin: texts } = frame.texts
+  if (isRequested) return html`<p class="hint">${texts.logoRequested}</p>`
+  if (problem === null) return html``
+  return caution(html`${texts.logoFailed} <span lang="en" dir="ltr">${problem}</span>`)
 }
 
 const act = (name: string, label: string): Html =>

@@ -8,6 +8,8 @@ import { description, websiteLink } from './outside.ts'
 /** The data of a requesting client that the consent page displays. */
 export interface AskingClient {
   readonly name: string
+  /** The URL of the stored logo of a verified client; null without one. */
+  readonly logo: string | null
   readonly description: string
   readonly website: string
   readonly owner: string | undefined

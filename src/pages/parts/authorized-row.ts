@@ -4,6 +4,7 @@ import { type Html, html } from '../html.ts'
 import type { AuthorizedItem, DeviceItem } from '../models/applications.ts'
 import { badge, facts, labelled, lastUsed } from './facts.ts'
 import { formId } from './forms.ts'
+import { logo } from './logo.ts'
 import { websiteLink } from './outside.ts'
 import { endForm, listRow } from './rows.ts'
 import { scopeIds } from './scopes.ts'
@@ -19,7 +20,7 @@ export const authorizedRow = (
   const used = lastUsed(frame, item)
   return listRow({
     pick: back === undefined ? undefined : { id: item.clientId, label: list.select(item.name) },
-    name: html`<bdi>${item.name}</bdi>`,
+    name: html`${logo(item.logo)}<bdi>${item.name}</bdi>`,
     marks: [
       item.isVerified ? badge(texts.verified, 'good') : '',
       item.description === '' ? '' : html`<p class="in-short" dir="auto">${item.description}</p>`,

@@ -4,6 +4,7 @@ import { filled, type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { type AskingClient, ownWords, whoAsks } from './asking-client.ts'
 import { csrf } from './forms.ts'
+import { logo } from './logo.ts'
 import { alert } from './notices.ts'
 import { byGroup, gravestFirst, scopeText } from './scopes.ts'
 
@@ -48,7 +49,7 @@ export const consentCard = (
     consent.title(client.name),
     html`<div class="card consent">
 ${account(view, frame)}
-<h1>${filled(consent.title, html`<bdi>${client.name}</bdi>`)}</h1>
+<h1>${logo(client.logo)}${filled(consent.title, html`<bdi>${client.name}</bdi>`)}</h1>
 ${alert(view.problem)}
 ${before}${whoAsks(client, frame)}
 <form method="post" action="${view.action}">

@@ -5,6 +5,7 @@ import { layout } from '../layout.ts'
 import type { DeviceItem } from '../models/applications.ts'
 import { badge, facts, lastUsed } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
+import { logo } from '../parts/logo.ts'
 import { back } from '../parts/navigation.ts'
 import { websiteLink } from '../parts/outside.ts'
 import { scopeList } from '../parts/scopes.ts'
@@ -16,6 +17,8 @@ export interface AuthorizationView {
   readonly client: {
     readonly clientId: string
     readonly name: string
+    /** The URL of the stored logo of a verified client; null without one. */
+    readonly logo: string | null
     readonly website: string
     readonly description: string
     readonly owner: string | null
@@ -41,7 +44,7 @@ export const authorizationPage: PageTemplate<AuthorizationView> = (view, frame) 
     title,
     html`${back(view.back, 'authorized', frame)}
 <div class="name">
-<h1>${filled(texts.title, html`<bdi>${client.name}</bdi>`)}</h1>
+<h1>${logo(client.logo)}${filled(texts.title, html`<bdi>${client.name}</bdi>`)}</h1>
 ${client.isVerified ? badge(words.verified, 'good') : ''}
 </div>
 ${client.description === '' ? '' : html`<p class="about" dir="auto">${client.description}</p>`}

@@ -8,6 +8,7 @@ import { endpoints, refusals, tryIt } from '../parts/developer-desk.ts'
 import { editFields, editNotice, saveButton } from '../parts/edit-form.ts'
 import { badge } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
+import { logo } from '../parts/logo.ts'
 import { back } from '../parts/navigation.ts'
 import { caution, done, formAlert } from '../parts/notices.ts'
 
@@ -41,7 +42,7 @@ export const clientPage: PageTemplate<ClientView> = (view, frame) => {
     view.name,
     html`${view.clientSecret === null ? back(view.back, 'clients', frame) : ''}
 <div class="name">
-<h1><bdi>${view.name}</bdi></h1>
+<h1>${logo(view.logo)}<bdi>${view.name}</bdi></h1>
 ${view.isVerified ? badge(facts.verified, 'good') : ''}
 ${view.isDisabled ? badge(facts.disabled, 'bad') : ''}
 </div>

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../plug-ins.ts'
+import { clientLogoEndpoint } from './assets/client-logo.ts'
 import { pageScriptEndpoint } from './assets/page-script.ts'
 import { sessionScriptEndpoint } from './assets/session-script.ts'
 import { stylesheetEndpoint } from './assets/stylesheet.ts'
@@ -19,6 +20,7 @@ export const builtInEndpoints: readonly Endpoint[] = [
   sessionScriptEndpoint,
   stylesheetEndpoint,
   pageScriptEndpoint,
+  clientLogoEndpoint,
   openApiEndpoint,
   liveEndpoint,
   readyEndpoint,

@@ -96,6 +96,8 @@ const storeRequest = (
 
 const requests = (server: ServerContext) => server.transientValues<PushedRequest>('pushed_request')
 
+const onlyPushed = 'request_uri must be the reference of a pushed request.'
+
 const unknown = (): OAuthError =>
   new OAuthError(
     'invalid_request',
@@ -106,6 +108,12 @@ const unknown = (): OAuthError =>
 const load = async (params: Parameters, server: ServerContext): Promise<Parameters | undefined> => {
   const requestUri = params.opaque('request_uri')
   if (requestUri === undefined) return undefined
+  if (!requestUri.startsWith(urn)) {
+    // The URL of a request object. The error is sent to the client (OpenID Connect Core §3.1.2.6) if the request names
+    // the redirect URI.
+    if (params.opaque('redirect_uri') !== undefined) return undefined
+    throw new OAuthError('invalid_request', onlyPushed)
+  }
   const clientId = params.required('client_id')
   const [, reference] = requestUriSyntax.exec(requestUri) ?? []
   const found = reference && (await requests(server).get(reference))

@@ -44,12 +44,18 @@ export const readEndSessionRequest = async (
   const clientId = named ?? hint?.clientId
   const client = clientId === undefined ? undefined : await server.getClient(clientId, { address })
   const uiLocales = params.opaque('ui_locales')?.slice(0, 500)
-  return { hint, client, target: targetIn(params, client), uiLocales }
+  return { hint, client, target: targetIn(params, clientId, client), uiLocales }
 }
 
-const targetIn = (params: Parameters, client: Client | undefined): string | undefined => {
+const targetIn = (
+  params: Parameters,
+  clientId: string | undefined,
+  client: Client | undefined,
+): string | undefined => {
   const uri = params.optional('post_logout_redirect_uri')
   if (uri === undefined) return undefined
+  if (clientId === undefined)
+    throw refused('post_logout_redirect_uri needs client_id or a valid id_token_hint.')
   const { post_logout_redirect_uris: registered = [] } = client ? keptMetadata(client) : {}
   if (!client?.isActive || !registered.includes(uri))
     throw refused('post_logout_redirect_uri is not registered for a client of this request.')

@@ -3,6 +3,7 @@ import type { Client, ClientFields } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
+import type { Store } from '../../store/store.ts'
 import { changedFields, ofClient } from '../audit/audit-trail.ts'
 import { changesOf } from '../audit/changes.ts'
 import { retryOnCollision } from '../context.ts'
@@ -56,7 +57,8 @@ export const changeClient = async (
       ...(clientKey === before.clientKey ? [] : (['secret', 'tokens'] as const)),
     ]
     guard?.(before, losses)
-    const kept = { ...before, ...changed, isVerified, clientKey }
+    const logo = isVerified ? before.logo : null
+    const kept = { ...before, ...changed, isVerified, logo, clientKey }
     const after = clientSecret === undefined ? kept : withSecret(kept, clientSecret)
     if (!(await tx.clients.update(clientId, rows.sealed(after), clock())))
       throw new UniqueViolation()
@@ -121,7 +123,7 @@ export const endTokensOfClient = async (rows: ClientRows, clientId: string): Pro
   await removeFormerKey(rows, before, after)
 }
 
-/** Sets the marks of an administrator. */
+/** Sets the marks of an administrator. Requests the logo of a client that becomes verified. */
 export const markClient = async (
   rows: ClientRows,
   clientId: string,
@@ -132,11 +134,21 @@ export const markClient = async (
     const before = await rows.existing(clientId, tx)
     if (marks.isPinned && before.origin !== 'metadata_document')
       throw new InvalidField('act', 'Only a client that a document describes can be pinned.')
-    await tx.clients.update(clientId, rows.sealed({ ...before, ...marks }), clock())
+    const after = { ...before, ...marks }
+    const logo = after.isVerified ? before.logo : null
+    await tx.clients.update(clientId, rows.sealed({ ...after, logo }), clock())
+    if (marks.isVerified) await requestLogo(before, tx, clock())
     for (const event of marked(marks))
       await audit.add(tx, event, { ...ofClient(before, before.owner), details: {} })
     return rows.existing(clientId, tx)
   })
+}
+
+/** Requests the logo that a client names. Returns false if it names none. */
+export const requestLogo = async (client: Client, tx: Store, now: number): Promise<boolean> => {
+  if (keptMetadata(client).logo_uri === undefined) return false
+  await tx.clientLogos.request(client.clientKey, now)
+  return true
 }
 
 const marked = ({ isVerified, isDisabled, isPinned }: Marks) => [

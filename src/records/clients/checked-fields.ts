@@ -76,6 +76,7 @@ export const checkedFields = (
     previousClientSecretExpires: before.previousClientSecretExpires,
     origin: before.origin,
     registrationToken: before.registrationToken,
+    logo: before.logo,
     ...keys,
     metadata: input.openid
       ? withOpenIdMetadata(before.metadata, input.openid, { allowPrivate })

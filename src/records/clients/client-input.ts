@@ -76,5 +76,6 @@ export const blank: CheckedFields = {
   jwks: null,
   jwksUri: null,
   registrationToken: null,
+  logo: null,
   metadata: '{}',
 }

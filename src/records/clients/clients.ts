@@ -14,6 +14,7 @@ import {
   endTokensOfClient,
   type Marks,
   markClient,
+  requestLogo,
 } from './change-client.ts'
 import { checkedFields, definedOf } from './checked-fields.ts'
 import {
@@ -203,11 +204,27 @@ export class Clients {
 
   /**
    * Sets the marks of an administrator: whether the client is verified, disabled, or pinned. The server uses the stored
-   * document of a pinned client, and does not fetch it again.
+   * document of a pinned client, and does not fetch it again. It fetches the logo of a verified client in the background.
    * @throws InvalidField if the client does not exist, or if no document describes the client to pin
    */
-  mark(clientId: string, marks: Marks): Promise<Client> {
-    return markClient(this.#rows, clientId, marks)
+  async mark(clientId: string, marks: Marks): Promise<Client> {
+    const client = await markClient(this.#rows, clientId, marks)
+    if (marks.isVerified) this.#context.fetchLogo(clientId)
+    return client
+  }
+
+  /**
+   * Fetches the logo of a verified client again, in the background.
+   * @throws InvalidField if the client does not exist, is not verified, or names no logo
+   */
+  async fetchLogo(clientId: string): Promise<void> {
+    const { store, clock } = this.#context
+    await store.transaction(async (tx) => {
+      const client = await this.#rows.existing(clientId, tx)
+      if (!client.isVerified || !(await requestLogo(client, tx, clock())))
+        throw new InvalidField('act', 'The client is not verified, or names no logo.')
+    })
+    this.#context.fetchLogo(clientId)
   }
 
   /**

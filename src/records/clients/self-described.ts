@@ -75,15 +75,21 @@ const keptOf = (
   | 'isDisabled'
   | 'isPinned'
   | 'isVerified'
-> => ({
-  clientKey: stored.clientKey,
-  clientSecret: stored.clientSecret,
-  createdAt: stored.createdAt,
-  defaultResource: stored.defaultResource,
-  isDisabled: stored.isDisabled,
-  isPinned: stored.isPinned,
-  isVerified: stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described)),
-})
+  | 'logo'
+> => {
+  const isVerified =
+    stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described))
+  return {
+    clientKey: stored.clientKey,
+    clientSecret: stored.clientSecret,
+    createdAt: stored.createdAt,
+    defaultResource: stored.defaultResource,
+    isDisabled: stored.isDisabled,
+    isPinned: stored.isPinned,
+    isVerified,
+    logo: isVerified ? stored.logo : null,
+  }
+}
 
 // The time of the last fetch is not part of the document.
 const withoutTime = (client: CheckedFields): CheckedFields => ({

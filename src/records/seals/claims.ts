@@ -44,6 +44,7 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.jwks,
   client.jwksUri,
   client.registrationToken,
+  client.logo,
   client.metadata,
   client.createdAt,
 ]

@@ -26,6 +26,8 @@ export interface KindsOptions {
   readonly missingUsers: { kind(now: number): SweeperKind } | undefined
   /** Removes the rows of deleted clients and built-in users. */
   readonly removals: { kind(): SweeperKind; orphans(): SweeperKind }
+  /** Fetches the logos that another process did not fetch. */
+  readonly logos: { fetchOverdue(): Promise<void> }
 }
 
 /** Returns the times by which a run at the time `now` decides which rows have expired. */
@@ -50,6 +52,7 @@ export const sweeperKinds = (
     auditChain,
     missingUsers,
     removals,
+    logos,
   }: KindsOptions,
   now: number,
 ): readonly SweeperKind[] => {
@@ -78,6 +81,7 @@ export const sweeperKinds = (
     untilNone('signing keys', () => signingKeys.deleteRetired()),
     removals.orphans(),
     removals.kind(),
+    { name: 'logos', removeSome: () => logos.fetchOverdue().then(() => null) },
     ...(missingUsers ? [missingUsers.kind(now)] : []),
   ]
 }

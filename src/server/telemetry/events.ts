@@ -51,6 +51,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
       'The clock of this machine differs by more than 30 s from the clock of the database: `/health/ready` responds with 503, and this node does not sweep.',
   },
   'client.tampered': { levels: ['error'], sentence: tampered },
+  'client_logo.failed': {
+    levels: ['warn', 'error'],
+    sentence:
+      'The logo of a verified client could not be fetched or stored. The message contains the reason. Pages show the client without a logo, or with the former one.',
+  },
   'client_refusals.lost': {
     levels: ['warn'],
     sentence: 'The last refusals of clients could not be written. No request is affected.',

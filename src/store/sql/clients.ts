@@ -13,6 +13,7 @@ import type {
 } from '../contract/clients.ts'
 import type { Cursor } from '../contract/page.ts'
 import type { Store } from '../store.ts'
+import { followClient } from './client-logos.ts'
 import { clientVersion } from './client-version.ts'
 import { flag, joined, joinedOrNull, split, splitOrNull } from './codecs.ts'
 import { countRows } from './count.ts'
@@ -59,6 +60,7 @@ const toRow = ({
   jwks: fields.jwks,
   jwks_uri: fields.jwksUri,
   registration_token: fields.registrationToken,
+  logo: fields.logo,
   metadata: fields.metadata,
 })
 
@@ -92,6 +94,7 @@ export const fromRow = (row: Row): ClientFields => ({
   jwks: row.jwks,
   jwksUri: row.jwks_uri,
   registrationToken: row.registration_token as Digest | null,
+  logo: row.logo,
   metadata: row.metadata,
 })
 
@@ -346,6 +349,7 @@ export const sqlClients = (
         .set(toRow(client))
         .where('client_id', '=', clientId)
         .execute()
+      await followClient(write, fields, keys)
       return true
     },
 

@@ -105,11 +105,21 @@ const removeLogins = async ({ db }: Target, which: Rows, limit: number): Promise
   return Number(numAffectedRows ?? 0)
 }
 
+const removeLogos = async ({ db }: Target, { owner, value }: Rows): Promise<number> => {
+  if (owner !== 'client_key') return 0
+  const { numDeletedRows } = await db
+    .deleteFrom('oauth2server_client_logo')
+    .where('client_key', '=', Number(value))
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
 const removeGranted = async (target: Target, which: Rows, limit: number): Promise<number> =>
   (await removeTokens(target, which, limit)) ||
   (await removeTombstones(target, which, limit)) ||
   (await removeKeyed(target, 'authorization', which, limit)) ||
-  (await removeKeyed(target, 'consent', which, limit))
+  (await removeKeyed(target, 'consent', which, limit)) ||
+  (await removeLogos(target, which))
 
 const ofClient = (key: number): Rows => ({ owner: 'client_key', value: key, before: null })
 
@@ -148,6 +158,9 @@ export const removeOfUser = async (
   )
 }
 
+/** The tables whose rows belong to clients. */
+const tablesOfClients = ['token', 'authorization', 'consent', 'client_logo'] as const
+
 export const sqlRemovals = (handle: Handle): RemovalStore => {
   const { read, write } = handle
   const target = removalTarget(handle)
@@ -171,7 +184,7 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
     addClients: (keys, at) => noteRemovals(write, 'client', keys, at),
 
     async findOrphans(after, limit) {
-      const keysOf = async (table: 'token' | 'authorization' | 'consent') => {
+      const keysOf = async (table: (typeof tablesOfClients)[number]) => {
         const name = sql.table(`oauth2server_${table}`)
         // A recursive query jumps from one key to the next in the index, so a client with many rows costs no more time.
         const { rows } = await sql<{
@@ -181,7 +194,8 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
         )
         return rows.map(({ key }) => key)
       }
-      const lists = [await keysOf('token'), await keysOf('authorization'), await keysOf('consent')]
+      const lists: number[][] = []
+      for (const table of tablesOfClients) lists.push(await keysOf(table))
       // A list with `limit` keys may have more keys, so return only keys up to the smallest last key of these lists.
       const ends = lists.filter((keys) => keys.length === limit).map((keys) => keys.at(-1) ?? after)
       const last = ends.length === 0 ? null : Math.min(...ends)

@@ -5,6 +5,7 @@ import { sqlAuditCheckpoints } from './audit-checkpoints.ts'
 import { sqlAuditCounts } from './audit-counts.ts'
 import { sqlAuthorizations } from './authorizations.ts'
 import { sqlClientLogins } from './client-logins.ts'
+import { sqlClientLogos } from './client-logos.ts'
 import { sqlClients } from './clients.ts'
 import { sqlConsents } from './consents.ts'
 import { sqlExpired } from './expired.ts'
@@ -37,6 +38,7 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => {
     expired: sqlExpired(handle),
     sessions: sqlSessions(handle),
     clientLogins: sqlClientLogins(handle),
+    clientLogos: sqlClientLogos(handle),
     transients: sqlTransients(handle),
     secretKeys: sqlSecretKeys(handle),
     signingKeys: sqlSigningKeys(handle),

@@ -53,9 +53,22 @@ export interface Tables {
     jwks: string | null
     jwks_uri: string | null
     registration_token: string | null
+    /** The digest of the stored logo. */
+    logo: string | null
     metadata: string
     /** Tokens of `client_credentials` are invalid up to this ID. */
     own_tokens_until: number | null
+  }
+  /** The logos of verified clients. */
+  oauth2server_client_logo: {
+    client_key: number
+    digest: string | null
+    /** In base64. */
+    image: string | null
+    /** The time at which a fetch was requested; null if it has completed. */
+    requested_at: number | null
+    /** Why the last fetch failed. */
+    problem: string | null
   }
   oauth2server_authorization: {
     id: Generated<number>

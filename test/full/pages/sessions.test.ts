@@ -30,7 +30,7 @@ describe.skipIf(await lacks('chromium'))('sessions', () => {
       const onAnotherPhone = await inBrowser(ada, safari)
       await ada.open('/account/settings/applications/')
       await press(page.getByRole('link', { name: 'Sessions' }))
-      const others = page.getByRole('main').getByRole('listitem')
+      const others = page.locator('main .items > li')
       await expect.poll(() => others.count()).toBe(4)
       const own = others.filter({ hasText: 'This browser' })
       await own.getByRole('heading', { name: 'Chrome' }).waitFor()
@@ -38,6 +38,7 @@ describe.skipIf(await lacks('chromium'))('sessions', () => {
       await press(page.getByRole('button', { name: 'Log out Firefox' }))
       await page.getByRole('status').getByText('That browser was logged out.').waitFor()
       await expect.poll(() => others.count()).toBe(3)
+      await page.getByText('You logged out a browser from another browser.').waitFor()
       expect(await isLoggedIn(onWindows)).toBe(false)
       expect(await isLoggedIn(onPhone)).toBe(true)
 
@@ -48,5 +49,19 @@ describe.skipIf(await lacks('chromium'))('sessions', () => {
       expect(await isLoggedIn(onAnotherPhone)).toBe(false)
       expect(await isLoggedIn(ada)).toBe(true)
     })
+  })
+
+  test('on a wide screen, the header and the content begin at the same place [T2842]', async () => {
+    const [way] = ways
+    if (!way) throw new Error('There is no way.')
+    const { page, open } = await site.person(way)
+    await open(sessions)
+    const startOf = async (selector: string): Promise<number> =>
+      Math.round((await page.locator(selector).boundingBox())?.x ?? 0)
+    for (const width of [1_900, 1_664]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await startOf('.brand')).toBe((width - 800) / 2)
+      expect(await startOf('main h1')).toBe((width - 800) / 2)
+    }
   })
 })

@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clientLogoEndpoint } from '../../../src/protocol/endpoints/assets/client-logo.ts'
 import { pageScriptEndpoint } from '../../../src/protocol/endpoints/assets/page-script.ts'
 import { sessionScriptEndpoint } from '../../../src/protocol/endpoints/assets/session-script.ts'
 import { stylesheetEndpoint } from '../../../src/protocol/endpoints/assets/stylesheet.ts'
@@ -15,6 +16,7 @@ import { Contract } from './contract.ts'
 
 /** Endpoints that the document omits: pages without a JSON response, and files that pages load. */
 const forBrowsers: readonly Endpoint[] = [
+  clientLogoEndpoint,
   deviceEndpoint,
   errorsEndpoint,
   loginEndpoint,

@@ -81,6 +81,23 @@ describe('the recent activity of a user', () => {
     expect(JSON.stringify(events)).not.toContain(admin.user.email)
   })
 
+  test('names a deleted token, to its user and to administrators [T2841]', async () => {
+    const somebody = await Person.stranger(app)
+    const ends: readonly [(id: number) => Promise<unknown>, keyof typeof en.events][] = [
+      [(id) => somebody.post(at.token(id), { delete: 'yes' }), 'personal_token.deleted'],
+      [(id) => admin.post(at.admin, { token_id: String(id), act: 'delete' }), 'token.deleted'],
+    ]
+    for (const [end, event] of ends) {
+      const create = app.server.tokens.createPersonal('Backup', somebody.user.id)
+      const { id, accessToken } = await create
+      await end(id)
+      const title = `${en.events[event]} Backup …${accessToken.slice(-4)}`
+      expect(linesOf(await somebody.get(at.activity))[0]).toContain(title)
+      const all = await admin.get(`${at.adminActivity}?token=${id}`)
+      expect(linesOf(all)[0]).toContain(title)
+    }
+  })
+
   test('omits routine events of programs, and events of internal tokens', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ userId: somebody.user.id })

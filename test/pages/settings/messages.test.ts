@@ -76,6 +76,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
   en: [],
   ar: [],
   de: [
+    'admin/logo',
     'client/name',
     'client/website',
     'consent/website',
@@ -88,6 +89,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
   es: ['admin/tokens', 'frame/error', 'frame/tokens'],
   fr: [
     'admin/clients',
+    'admin/logo',
     'admin/title',
     'applications/title',
     'client/description',
@@ -103,9 +105,9 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'sessions/title',
   ],
   // Italian uses the English technical terms `client secret`, `account` and `password`.
-  it: ['facts/clientSecret', 'frame/navigation', 'login/password'],
+  it: ['admin/logo', 'facts/clientSecret', 'frame/navigation', 'login/password'],
   ja: [],
-  pl: [],
+  pl: ['admin/logo'],
   pt: ['admin/tokens', 'frame/tokens'],
   zh: [],
 }

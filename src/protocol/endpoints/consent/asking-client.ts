@@ -2,13 +2,16 @@ import type { Client } from '../../../model/client.ts'
 import { keptMetadata } from '../../../model/client-metadata.ts'
 import { mixesAlphabets } from '../../../model/mixes-alphabets.ts'
 import type { AskingClient } from '../../../pages/parts/asking-client.ts'
+import type { Configuration, Identity } from '../../server-context.ts'
+import { logoUrlOf } from '../assets/client-logo.ts'
 
 /** Returns the view of a client on the consent page. */
-export const askingClient = (client: Client): AskingClient => {
+export const askingClient = (client: Client, server: Identity & Configuration): AskingClient => {
   const { name, description, website, origin, clientId } = client
   const { tos_uri: terms = '', policy_uri: privacy = '' } = keptMetadata(client)
   return {
     name,
+    logo: logoUrlOf(client, server),
     description,
     website,
     owner: client.owner?.email,

@@ -105,11 +105,11 @@ export const choicesOf = async (
 export const questionView = <A extends Asked>(
   { asked, client, ticked, allowedBefore }: Question<A>,
   { user }: SignedIn,
-  { scopes }: ServerContext,
+  server: ServerContext,
 ) => ({
-  client: askingClient(client),
+  client: askingClient(client, server),
   user: user.email,
-  scopes: asked.scopes.flatMap((scope) => scopes.get(scope) ?? []),
+  scopes: asked.scopes.flatMap((scope) => server.scopes.get(scope) ?? []),
   optionalScopes: optionalScopesOf(asked.scopes, client),
   ticked,
   allowedBefore,
@@ -174,12 +174,12 @@ export const giveConsent = async <A extends Asked>(
 
 // The values of the client on which a decision depends. If they change before the decision, the decision is refused:
 // otherwise, the user would agree to a name, an owner or a required scope that the page did not show.
-const termsOf = (client: Client, { settings }: ServerContext): string =>
+const termsOf = (client: Client, server: ServerContext): string =>
   JSON.stringify([
-    askingClient(client),
+    askingClient(client, server),
     client.isConfidential,
     client.allowedGrantTypes,
     client.allowedResponseTypes,
     client.optionalScopes,
-    settings.requirePkce,
+    server.settings.requirePkce,
   ])

@@ -6,8 +6,11 @@ import type { Parameters } from '../../../model/parameters.ts'
 import type { Refusal } from '../../../model/refusal.ts'
 import type { AdminClientItem, AdminTokenItem } from '../../../pages/models/admin.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
+import { type LogoState, logoUriOf } from '../../../records/clients/client-logos.ts'
 import type { TokenWithNames } from '../../../store/contract/tokens.ts'
 import { administrationForm, clientActs } from '../../openapi/schemas/administration.ts'
+import type { ServerContext } from '../../server-context.ts'
+import { logoUrlOf } from '../assets/client-logo.ts'
 import { notFound } from '../responses/problem.ts'
 import { redirectResponse } from '../responses/responses.ts'
 import { asTokenId } from './addresses.ts'
@@ -52,6 +55,7 @@ export const adminPage = settingsPage({
     const refusals = await server.refusals.listMany(
       clients.items.map(({ client }) => client.clientId),
     )
+    const logos = await server.logos.states(clients.items.map(({ client }) => client))
     const mostRefused = http.query === '' ? await refusedClients(request) : []
     const notice = await takeNotice(request)
     const view = {
@@ -61,7 +65,14 @@ export const adminPage = settingsPage({
       resources: server.resources.map(({ resource }) => resource),
       mostRefused,
       clients: listed(request, 'clients_after', clients, (item) =>
-        clientItem(item, refusals[clients.items.indexOf(item)] ?? []),
+        clientItem(
+          item,
+          {
+            refusals: refusals[clients.items.indexOf(item)] ?? [],
+            logo: logos.get(item.client.clientId),
+          },
+          server,
+        ),
       ),
       tokens: listed(request, 'tokens_after', tokens, tokenItem),
       done: notice.done,
@@ -123,6 +134,7 @@ const actOnClient = async (request: SettingsRequest, params: Parameters): Promis
   const sentence = {
     verify: done.clientVerified,
     unverify: done.clientUnverified,
+    fetch_logo: done.logoRequested,
     disable: done.clientDisabled,
     enable: done.clientEnabled,
     pin: done.clientPinned,
@@ -156,14 +168,31 @@ const actIn = (params: Parameters): (typeof clientActs)[number] => {
 }
 
 // Returns a digest of the fields that the page shows, to detect changes before the administrator vouches for the client.
-const seenOf = ({ name, description, website, redirectUris, userId }: Client): string =>
-  sha256(JSON.stringify([name, description, website, redirectUris, userId]))
+const seenOf = (client: Client): string => {
+  const { name, description, website, redirectUris, userId } = client
+  return sha256(
+    JSON.stringify([name, description, website, redirectUris, userId, logoUriOf(client)]),
+  )
+}
+
+/** The data of a client that other tables contain. */
+interface Further {
+  readonly refusals: readonly Refusal[]
+  readonly logo: LogoState | undefined
+}
 
 const clientItem = (
   { client, users }: ListedClient,
-  refusals: readonly Refusal[],
+  { refusals, logo }: Further,
+  server: ServerContext,
 ): AdminClientItem => ({
   refusals,
+  logo: {
+    uri: logoUriOf(client) ?? null,
+    src: logoUrlOf(client, server),
+    isRequested: logo?.isRequested ?? false,
+    problem: logo?.problem ?? null,
+  },
   seen: seenOf(client),
   clientId: client.clientId,
   name: client.name,

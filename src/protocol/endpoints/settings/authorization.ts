@@ -1,5 +1,6 @@
 import type { Client } from '../../../model/client.ts'
 import type { Device } from '../../../records/authorized-applications.ts'
+import { logoUrlOf } from '../assets/client-logo.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses, tokenIdOf } from './addresses.ts'
 import { showApplications } from './applications.ts'
@@ -36,6 +37,7 @@ export const authorizationPage = settingsPage({
       client: {
         clientId: client.clientId,
         name: client.name,
+        logo: logoUrlOf(client, server),
         website: client.website,
         description: client.description,
         owner: client.maker ?? null,

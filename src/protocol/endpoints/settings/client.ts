@@ -5,6 +5,7 @@ import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { ChangeGuard } from '../../../records/clients/change-client.ts'
 import { clientChange } from '../../openapi/schemas/clients.ts'
+import { logoUrlOf } from '../assets/client-logo.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses } from './addresses.ts'
 import { clientFieldNames, clientFields, typedClient, valuesOf } from './client-form.ts'
@@ -47,6 +48,7 @@ export const showClient = async (
     resetAction: to.reset(client.clientId),
     clientId: client.clientId,
     name: client.name,
+    logo: logoUrlOf(client, server),
     isConfidential: client.isConfidential,
     isVerified: client.isVerified,
     isDisabled: client.isDisabled,

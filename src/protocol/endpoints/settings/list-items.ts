@@ -8,6 +8,7 @@ import type {
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
+import { logoUrlOf } from '../assets/client-logo.ts'
 import { addresses } from './addresses.ts'
 import { deviceName } from './device-name.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -71,6 +72,7 @@ export const authorizedItem = (
   return {
     clientId: client.clientId,
     name: client.name,
+    logo: logoUrlOf(client, server),
     description: [...client.description].slice(0, maxListedDescription).join(''),
     website: client.website,
     owner: client.maker ?? null,

@@ -34,6 +34,7 @@ export const administration = z.strictObject({
 export const clientActs = [
   'verify',
   'unverify',
+  'fetch_logo',
   'disable',
   'enable',
   'pin',

@@ -68,6 +68,7 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('jwks', 'text')
         .addColumn('jwks_uri', 'text')
         .addColumn('registration_token', 'text')
+        .addColumn('logo', 'text')
         .addColumn('metadata', 'text', (c) => c.notNull().defaultTo('{}'))
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
@@ -84,6 +85,17 @@ export const initial = (reference: UserReference): Migration => {
       await index(db, 'client_by_age', ['is_personal', 'created_at', 'client_id'])
       await partialIndex(db, 'client_by_origin', 'created_at', `origin <> 'owner'`)
       await partialIndex(db, 'client_by_previous_secret', 'previous_client_secret')
+
+      await db.schema
+        .createTable('oauth2server_client_logo')
+        .addColumn('client_key', 'bigint', (c) => c.primaryKey().notNull())
+        .addColumn('digest', 'text')
+        .addColumn('image', 'text')
+        .addColumn('requested_at', 'bigint')
+        .addColumn('problem', 'text')
+        .execute()
+      await partialIndex(db, 'client_logo_by_digest', 'digest')
+      await partialIndex(db, 'client_logo_by_request', 'requested_at')
 
       await db.schema
         .createTable('oauth2server_authorization')
@@ -359,6 +371,7 @@ export const initial = (reference: UserReference): Migration => {
         'rotated_refresh_token',
         'token',
         'authorization',
+        'client_logo',
         'client',
         ...(users === 'built-in' ? ['user'] : []),
       ]) {

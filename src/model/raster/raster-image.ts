@@ -1,0 +1,40 @@
+import { gif } from './gif.ts'
+import type { ImageReader } from './image-reader.ts'
+import { jpeg } from './jpeg.ts'
+import { png } from './png.ts'
+import { webp } from './webp.ts'
+
+/** The maximum width and height of an image in pixels, so that no browser has to decode a huge image. */
+const maxPixels = 1_024
+
+const readers: Readonly<Record<string, ImageReader>> = {
+  'image/png': png,
+  'image/jpeg': jpeg,
+  'image/webp': webp,
+  'image/gif': gif,
+}
+
+/** A file that the server does not accept as an image. The message is for administrators. */
+export class UnacceptableImage extends Error {
+  override readonly name = 'UnacceptableImage'
+}
+
+/**
+ * Returns the media type of a small still image, from its content only.
+ * @throws UnacceptableImage
+ */
+export const typeOfImage = (bytes: Buffer): string => {
+  for (const [type, read] of Object.entries(readers)) {
+    const image = read(bytes)
+    if (!image) continue
+    const { width, height, isAnimated, isWhole } = image
+    if (Math.min(width, height) < 1 || Math.max(width, height) > maxPixels)
+      throw new UnacceptableImage(
+        `It has ${width} × ${height} pixels: the width and the height must be from 1 to ${maxPixels}.`,
+      )
+    if (isAnimated) throw new UnacceptableImage('It is animated.')
+    if (!isWhole) throw new UnacceptableImage('It is incomplete, or the file contains more data.')
+    return type
+  }
+  throw new UnacceptableImage('It is not a PNG, JPEG, WebP or GIF image.')
+}

@@ -1,0 +1,136 @@
+import { sha256 } from '../../crypto/digest.ts'
+import type { Client } from '../../model/client.ts'
+import { keptMetadata } from '../../model/client-metadata.ts'
+import { typeOfImage } from '../../model/raster/raster-image.ts'
+import { StoreUnavailable } from '../../store/contract/errors.ts'
+import { ofClient } from '../audit/audit-trail.ts'
+import type { RecordsContext } from '../context.ts'
+import { ClientRows } from './client-rows.ts'
+
+/** Milliseconds after which another process fetches a requested logo. The first one must have ended. */
+const overdueAfter = 60_000
+/** The maximum number of overdue logos that one run of the sweeper fetches. */
+const maxOverdue = 10
+
+/** A logo as the server sends it to browsers. */
+export interface ClientLogo {
+  readonly bytes: Buffer
+  readonly type: string
+}
+
+/** How the fetch of a client's logo stands, for administrators. */
+export interface LogoState {
+  readonly isRequested: boolean
+  /** Why the last fetch failed; null if it did not fail. */
+  readonly problem: string | null
+}
+
+/** Why an image was not accepted. */
+interface Failure {
+  /** For administrators. */
+  readonly problem: string
+  readonly cause: unknown
+}
+
+/** An accepted image, or the reason why it was not accepted. */
+type Downloaded = { readonly bytes: Buffer } | Failure
+
+/** Downloads an image, and checks its content. */
+export type DownloadLogo = (url: string) => Promise<Downloaded>
+
+/** Returns the URL of the image that a client names as its logo. */
+export const logoUriOf = (client: Pick<Client, 'metadata'>): string | undefined =>
+  keptMetadata(client).logo_uri
+
+/** Fetches the logos of verified clients in the background, and finds the stored images. */
+export class ClientLogos {
+  readonly #context: RecordsContext
+  readonly #rows: ClientRows
+  readonly #download: DownloadLogo
+  readonly #running = new Set<Promise<void>>()
+  #isStopped = false
+
+  constructor(context: RecordsContext, download: DownloadLogo) {
+    this.#context = context
+    this.#rows = new ClientRows(context)
+    this.#download = download
+  }
+
+  /** Fetches the requested logo of a client, and does not wait for it. */
+  fetchSoon(clientId: string): void {
+    const fetching = this.#fetch(clientId).finally(() => this.#running.delete(fetching))
+    this.#running.add(fetching)
+  }
+
+  /** Fetches logos whose process ended before it could, for instance at the command line. */
+  async fetchOverdue(): Promise<void> {
+    const { store, clock } = this.#context
+    for (let count = 0; count < maxOverdue && !this.#isStopped; count += 1) {
+      const clientId = await store.clientLogos.claim(clock() - overdueAfter, clock())
+      if (clientId === undefined) return
+      await this.#fetch(clientId)
+    }
+  }
+
+  /** Finds an image by its digest. Returns undefined unless it is the logo of a client that is verified now. */
+  async find(digest: string): Promise<ClientLogo | undefined> {
+    const stored = await this.#context.store.clientLogos.find(digest)
+    const client = stored && (await this.#rows.find(stored.clientId))
+    if (!client?.isVerified || client.logo !== digest) return undefined
+    // The seal of the client covers the digest, so an image that was changed in the database is not sent.
+    if (sha256(stored?.image ?? '') !== digest) return undefined
+    const bytes = Buffer.from(stored?.image ?? '', 'base64')
+    return { bytes, type: typeOfImage(bytes) }
+  }
+
+  /** Returns how the fetches stand, for the clients that an administrator sees. */
+  async states(clients: readonly Client[]): Promise<ReadonlyMap<string, LogoState>> {
+    const keys = clients.filter(({ isVerified }) => isVerified).map(({ clientKey }) => clientKey)
+    const found = await this.#context.store.clientLogos.states(keys)
+    const idOf = new Map(clients.map(({ clientKey, clientId }) => [clientKey, clientId]))
+    return new Map(found.map(({ clientKey, ...state }) => [idOf.get(clientKey) ?? '', state]))
+  }
+
+  /** Waits until the running fetches have ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await Promise.all(this.#running)
+  }
+
+  async #fetch(clientId: string): Promise<void> {
+    if (this.#isStopped) return
+    try {
+      const client = await this.#rows.find(clientId)
+      const url = client?.isVerified ? logoUriOf(client) : undefined
+      if (url === undefined) return
+      const fetched = await this.#download(url)
+      if ('problem' in fetched) this.#log(clientId, 'warn', fetched)
+      await this.#store(clientId, url, fetched)
+    } catch (error) {
+      // The request remains, so the sweeper tries again.
+      const level = error instanceof StoreUnavailable ? 'warn' : 'error'
+      this.#log(clientId, level, { problem: 'It could not be stored.', cause: error })
+    }
+  }
+
+  /** Stores the result, unless the client is not verified any more, or names another image. */
+  async #store(clientId: string, url: string, fetched: Downloaded): Promise<void> {
+    const { store, audit, clock } = this.#context
+    await store.transaction(async (tx) => {
+      const client = await this.#rows.find(clientId, tx)
+      if (!client?.isVerified || logoUriOf(client) !== url) return
+      if ('problem' in fetched) return tx.clientLogos.fail(client.clientKey, fetched.problem)
+      const image = fetched.bytes.toString('base64')
+      const digest = sha256(image)
+      await tx.clientLogos.keep(client.clientKey, { digest, image })
+      if (client.logo === digest) return
+      await tx.clients.update(clientId, this.#rows.sealed({ ...client, logo: digest }), clock())
+      await audit.add(tx, 'client.logo_changed', { ...ofClient(client, client.owner), details: {} })
+    })
+  }
+
+  #log(clientId: string, level: 'warn' | 'error', { problem, cause }: Failure): void {
+    const message = `The logo of a verified client could not be fetched: ${problem}`
+    this.#context.log({ level, event: 'client_logo.failed', message, clientId, error: cause })
+  }
+}

@@ -1,0 +1,38 @@
+/** The state of the logo of a verified client. */
+export interface ClientLogoState {
+  readonly clientKey: number
+  /** Whether the image is being fetched. */
+  readonly isRequested: boolean
+  /** Why the last fetch failed; null if it did not fail. */
+  readonly problem: string | null
+}
+
+/** A stored image, and a verified client whose logo it is. */
+export interface StoredLogo {
+  readonly clientId: string
+  /** In base64. */
+  readonly image: string
+}
+
+/**
+ * Stores the logos of verified clients. `clients.update` deletes the logo of a client that is not verified any more, and
+ * assigns the logo to the new key of a client.
+ */
+export interface ClientLogoStore {
+  /** Requests a fetch. An image that is already stored remains. */
+  request(clientKey: number, at: number): Promise<void>
+  /**
+   * Takes the fetch that was requested first, if it was requested until `before`, and requests it again at `now`. Of
+   * several callers, only one takes it.
+   * @returns the ID of the client
+   */
+  claim(before: number, now: number): Promise<string | undefined>
+  /** Stores the image, and completes the fetch. */
+  keep(clientKey: number, logo: { readonly digest: string; readonly image: string }): Promise<void>
+  /** Stores the reason why the fetch failed, and completes the fetch. */
+  fail(clientKey: number, problem: string): Promise<void>
+  /** Finds the image with this digest that is the current logo of a verified client. */
+  find(digest: string): Promise<StoredLogo | undefined>
+  /** Returns the states of the clients that have one. */
+  states(clientKeys: readonly number[]): Promise<readonly ClientLogoState[]>
+}

@@ -1,0 +1,102 @@
+import { type Kysely, sql } from 'kysely'
+import type { ClientFields } from '../../model/client.ts'
+import type { ClientLogoStore } from '../contract/client-logos.ts'
+import type { Handle } from './handle.ts'
+import type { Tables } from './tables.ts'
+
+/** Adapts the logo to a changed client: assigns it to the new key, or deletes the logo of an unverified client. */
+export const followClient = async (
+  db: Kysely<Tables>,
+  { clientKey, isVerified, isPersonal }: ClientFields,
+  formerKeys: readonly number[],
+): Promise<void> => {
+  if (isPersonal) return
+  if (!isVerified) {
+    const keys = [clientKey, ...formerKeys]
+    await db.deleteFrom('oauth2server_client_logo').where('client_key', 'in', keys).execute()
+  } else if (formerKeys.length > 0) {
+    await db
+      .updateTable('oauth2server_client_logo')
+      .set({ client_key: clientKey })
+      .where('client_key', 'in', formerKeys)
+      .execute()
+  }
+}
+
+export const sqlClientLogos = ({ read, write }: Handle): ClientLogoStore => ({
+  async request(clientKey, at) {
+    const requested = { problem: null, requested_at: at }
+    await write
+      .insertInto('oauth2server_client_logo')
+      .values({ client_key: clientKey, digest: null, image: null, ...requested })
+      .onConflict((c) => c.column('client_key').doUpdateSet(requested))
+      .execute()
+  },
+
+  async claim(before, now) {
+    const first = write
+      .selectFrom('oauth2server_client_logo')
+      .select('client_key')
+      .where('requested_at', '<=', before)
+      .orderBy('requested_at')
+      .limit(1)
+    const claimed = await write
+      .updateTable('oauth2server_client_logo')
+      .set({ requested_at: now })
+      .where('client_key', 'in', first)
+      .where('requested_at', '<=', before)
+      .returning('client_key')
+      .executeTakeFirst()
+    if (!claimed) return undefined
+    const client = await read
+      .selectFrom('oauth2server_client')
+      .select('client_id')
+      .where('client_key', '=', claimed.client_key)
+      .executeTakeFirst()
+    return client?.client_id
+  },
+
+  async keep(clientKey, { digest, image }) {
+    await write
+      .updateTable('oauth2server_client_logo')
+      .set({ digest, image, problem: null, requested_at: null })
+      .where('client_key', '=', clientKey)
+      .execute()
+  },
+
+  async fail(clientKey, problem) {
+    await write
+      .updateTable('oauth2server_client_logo')
+      .set({ problem, requested_at: null })
+      .where('client_key', '=', clientKey)
+      .execute()
+  },
+
+  async find(digest) {
+    const row = await read
+      .selectFrom('oauth2server_client_logo as l')
+      .innerJoin('oauth2server_client as c', 'c.client_key', 'l.client_key')
+      .select(['c.client_id', 'l.image'])
+      .where('l.digest', '=', digest)
+      .whereRef('c.logo', '=', 'l.digest')
+      .where('c.is_verified', '=', 1)
+      .limit(1)
+      .executeTakeFirst()
+    return row && row.image !== null ? { clientId: row.client_id, image: row.image } : undefined
+  },
+
+  async states(clientKeys) {
+    if (clientKeys.length === 0) return []
+    const rows = await read
+      .selectFrom('oauth2server_client_logo')
+      .select(['client_key', 'problem'])
+      .select(sql<number>`case when requested_at is null then 0 else 1 end`.as('requested'))
+      .where('client_key', 'in', clientKeys)
+      .execute()
+    return rows.map((row) => ({
+      clientKey: row.client_key,
+      isRequested: row.requested === 1,
+      problem: row.problem,
+    }))
+  },
+})
