@@ -42,4 +42,10 @@ export const languages: readonly Language[] = [
       ['java', '-cp', `${join(out, 'classes')}:${join(out, 'dependency/*')}`, 'clients.Main'],
     ],
   },
+  {
+    name: 'rust',
+    needs: [['cargo', '--version']],
+    build: (out) => [['cargo', 'build', '-q', '--target-dir', join(out, 'target')]],
+    run: (out) => [[join(out, 'target/debug/clients')]],
+  },
 ]

@@ -2,7 +2,7 @@
  * Runs client libraries of other languages, without changes to their code, against this server. Each program prints one
  * line of JSON per check:
  *
- *     npm run test:clients [-- go python java]
+ *     npm run test:clients [-- go python java rust]
  *
  * Skips the languages whose toolchain is not installed, and names them. Exits with status 1 if a check failed.
  * CLIENTS_OUT keeps the packages and built programs in a directory, so that the next run is faster.

@@ -56,6 +56,7 @@ export const startClientsServer = async (
     ...options,
     resources: resources.map((resource) => ({ ...resource, introspectionClients })),
     openidConnect: true,
+    registerClient: () => ({ scope: allowedScopes.join(' ') }),
     claims: (_user, scopes) => (scopes.includes('profile') ? { name: 'Ada Lovelace' } : {}),
     deviceAuthorization: true,
     tokenExchange: true,

@@ -114,11 +114,34 @@ const token = (endpoint: string, fields: (f: TestData, r: SeededRandom) => Field
     return { fields: { ...fields(f, r), ...client.fields }, headers: client.headers }
   })
 
+/** Returns some parameters of OpenID Connect. */
+const openidFields = (f: TestData, r: SeededRandom): Fields => ({
+  scope: 'openid notes:read',
+  nonce: 'n-1',
+  ...(r.chance(30) && { max_age: '600' }),
+  ...(r.chance(30) && { id_token_hint: r.pick(f.idTokens) }),
+  ...(r.chance(30) && { login_hint: f.email }),
+  ...(r.chance(30) && { claims: '{"userinfo":{"email":{"essential":true}},"id_token":null}' }),
+  ...(r.chance(30) && { claims_locales: 'de', acr_values: '1', display: 'page' }),
+})
+
+/**
+ * Returns the parameters of a logout request of a client. No seed sends them with the cookie of the session, which would
+ * end, although other requests need it.
+ */
+const logoutFields = (f: TestData, r: SeededRandom): Fields => ({
+  state: 'xyz',
+  ...(r.chance(70) && { id_token_hint: r.pick(f.idTokens) }),
+  ...(r.chance(50) && { client_id: f.confidential.id }),
+  ...(r.chance(70) && { post_logout_redirect_uri: f.returnUri }),
+  ...(r.chance(10) && { logout_hint: f.email, ui_locales: 'de ar' }),
+})
+
 const authorizeFields = (f: TestData, r: SeededRandom): Fields => ({
   response_type: r.pick(['code', 'code', 'code', 'token']),
   client_id: r.chance(70) ? f.confidential.id : f.publicId,
   redirect_uri: f.redirectUri,
-  scope: r.pick(['notes:read', 'notes:read notes:write', 'user:email', '']),
+  scope: r.pick(['notes:read', 'notes:read notes:write', 'user:email', 'openid notes:read', '']),
   state: 'xyz',
   code_challenge: f.challenge,
   code_challenge_method: 'S256',
@@ -126,6 +149,7 @@ const authorizeFields = (f: TestData, r: SeededRandom): Fields => ({
   ...(r.chance(10) && { resource: f.issuer }),
   ...(r.chance(10) && { ui_locales: 'de ar' }),
   ...(r.chance(10) && { response_mode: 'query' }),
+  ...(r.chance(20) && openidFields(f, r)),
 })
 
 const exchanged = 'urn:ietf:params:oauth:token-type:access_token'
@@ -335,7 +359,35 @@ export const seeds: readonly WeightedSeed[] = [
   },
   { weight: 15, seed: get('metadata', '/.well-known/oauth-authorization-server') },
   { weight: 10, seed: get('resource metadata', '/.well-known/oauth-protected-resource') },
+  { weight: 10, seed: get('discovery', '/.well-known/openid-configuration') },
   { weight: 10, seed: get('jwks', '/oauth/jwks') },
+  { weight: 30, seed: (f, r) => get('userinfo', '/oauth/userinfo', () => credential(f, r))(f, r) },
+  {
+    weight: 20,
+    seed: post('userinfo: form', '/oauth/userinfo', (f, r) => ({
+      fields: { access_token: r.pick(f.pairs).access },
+    })),
+  },
+  {
+    weight: 30,
+    seed: (f, r) =>
+      get('RP logout', '/oauth/logout', () => ({
+        query: logoutFields(f, r),
+        headers: r.chance(50) ? cookie(f.admin) : {},
+      }))(f, r),
+  },
+  {
+    weight: 20,
+    seed: post('RP logout: POST', '/oauth/logout', (f, r) => ({ fields: logoutFields(f, r) })),
+  },
+  {
+    weight: 10,
+    // `yes` would end the session that other requests need.
+    seed: post('RP logout: decision', '/oauth/logout', (f) => ({
+      fields: { logout_request: f.pendingLogout, csrf_token: f.session.csrf, confirm: 'no' },
+      headers: cookie(f.session),
+    })),
+  },
   { weight: 8, seed: get('openapi', '/openapi.json') },
   {
     weight: 15,

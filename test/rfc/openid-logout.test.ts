@@ -49,6 +49,14 @@ describe('RP-Initiated Logout', () => {
   })
   afterEach(() => started[Symbol.asyncDispose]())
 
+  const posted = (body: string): Promise<Response> =>
+    fetch(`${started.app.issuer}/oauth/logout`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      redirect: 'manual',
+    })
+
   test('§2.1 the discovery document names the endpoint [T1560]', async () => {
     const { app } = started
     const document = await fetch(`${app.issuer}/.well-known/openid-configuration`)
@@ -88,6 +96,34 @@ describe('RP-Initiated Logout', () => {
     const done = await started.agent.fetch(next)
     expect(done.headers.get('location')).toBe(returnUri)
     expect(await isLoggedIn(started)).toBe(false)
+  })
+
+  test.each([
+    [
+      'a line break',
+      'state=a%0D%0Ab\r\nset-cookie: a=b',
+      'state=a%0D%0Ab%0D%0Aset-cookie%3A+a%3Db',
+    ],
+    ['a NUL', 'state=\u0000', 'state=%00'],
+    ['other letters', 'state=é日', 'state=%C3%A9%E6%97%A5'],
+    ['an unknown parameter', 'x=1&client_id=a', 'client_id=a'],
+    ['a fragment', 'state=a#b', 'state=a%23b'],
+  ])(
+    '§2 the redirect after a POST encodes its parameters: %s [T2871]',
+    async (_what, body, query) => {
+      const answer = await posted(body)
+      expect([answer.status, answer.headers.get('location')]).toEqual([
+        303,
+        `/oauth/logout?${query}`,
+      ])
+      expect(answer.headers.get('set-cookie')).toBeNull()
+    },
+  )
+
+  test('§2 a POST whose parameters do not fit into a URL is refused [T2872]', async () => {
+    const answer = await posted(`id_token_hint=${'x'.repeat(60_000)}`)
+    expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
+    expect(await answer.text()).toContain('The request is too long.')
   })
 
   test.each([

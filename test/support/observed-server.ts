@@ -83,6 +83,7 @@ const place = async (store: string): Promise<Place> => {
 /** Settings that enable every optional standard and every grant. */
 export const everything = {
   allowedGrantTypes: ['client_credentials', 'refresh_token', 'authorization_code', 'password'],
+  openidConnect: true,
   deviceAuthorization: true,
   tokenExchange: true,
   dynamicRegistration: 'open',

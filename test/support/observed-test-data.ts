@@ -23,6 +23,8 @@ export interface Device {
 export interface TestData {
   readonly issuer: string
   readonly redirectUri: string
+  /** The URL to which the browser returns after a logout. */
+  readonly returnUri: string
   readonly email: string
   readonly password: string
   readonly session: Session
@@ -42,11 +44,15 @@ export interface TestData {
   readonly pairs: readonly Pair[]
   readonly refreshable: readonly Pair[]
   readonly revocable: readonly Pair[]
+  /** ID tokens of the session of the user. */
+  readonly idTokens: readonly string[]
   /** IDs of clients and tokens that only the settings forms change, so that other requests are not affected. */
   readonly clientIds: readonly string[]
   readonly tokenIds: readonly string[]
   readonly personal: readonly string[]
   readonly personalIds: readonly string[]
+  /** The ID of the logout request that the user has not decided yet. */
+  readonly pendingLogout: string
   /** Request URIs of the public client. */
   readonly requestUris: readonly string[]
   readonly pending: string
@@ -59,11 +65,12 @@ export interface TestData {
 }
 
 const redirectUri = 'https://client.example/cb'
+const returnUri = 'https://client.example/logged-out'
 const password = 'correct horse battery staple'
 const verifier = 'a-verifier-of-forty-three-characters-or-more'
 const challenge = createHash('sha256').update(verifier).digest('base64url')
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
-const scope = 'user:email notes:read notes:write'
+const scope = 'openid user:email notes:read notes:write'
 
 const userOf = async (
   { users }: AuthorizationServer,
@@ -161,7 +168,11 @@ export const createTestData = async (
   const admin = await visitor.logIn('admin@example.org')
 
   const common = { userId: user.id, redirectUris: [redirectUri], defaultScopes: ['notes:read'] }
-  const own = await server.clients.create({ name: `Confidential ${set}`, ...common })
+  const own = await server.clients.create({
+    name: `Confidential ${set}`,
+    ...common,
+    openid: { post_logout_redirect_uris: [returnUri] },
+  })
   const open = await server.clients.create({ name: 'Public', ...common, isConfidential: false })
   const confidential = { id: own.client.clientId, secret: own.clientSecret }
   const publicId = open.client.clientId
@@ -204,7 +215,9 @@ export const createTestData = async (
     if (!value) throw new Error(`The response contains no code: ${response.status} ${location}`)
     return value
   }
-  const redeem = async (headers: Record<string, string> = {}): Promise<Pair> => {
+  const redeem = async (
+    headers: Record<string, string> = {},
+  ): Promise<Pair & { readonly idToken: string }> => {
     const fields = {
       grant_type: 'authorization_code',
       code: await code(),
@@ -212,7 +225,11 @@ export const createTestData = async (
       code_verifier: verifier,
     }
     const body = await visitor.json('/oauth/token', fields, { authorization, ...headers })
-    return { access: body.access_token ?? '', refresh: body.refresh_token ?? '' }
+    return {
+      access: body.access_token ?? '',
+      refresh: body.refresh_token ?? '',
+      idToken: body.id_token ?? '',
+    }
   }
   const pairs = await times(4, () => redeem())
   const refreshable = await times(6, () => redeem())
@@ -254,6 +271,7 @@ export const createTestData = async (
     { user_code: devices[0]?.userCode ?? '', csrf_token: session.csrf },
     { cookie: session.cookie },
   )
+  const leaving = await visitor.get('/oauth/logout', { cookie: session.cookie })
   const registration = await fetch(`${issuer}/oauth/register`, {
     method: 'POST',
     body: JSON.stringify({ redirect_uris: [redirectUri], client_name: 'Registered' }),
@@ -267,6 +285,7 @@ export const createTestData = async (
   return {
     issuer,
     redirectUri,
+    returnUri,
     email,
     password,
     session,
@@ -285,10 +304,12 @@ export const createTestData = async (
     pairs,
     refreshable,
     revocable,
+    idTokens: pairs.map(({ idToken }) => idToken),
     clientIds: listedClients.map(({ client }) => client.clientId),
     tokenIds,
     personal: personals.map(({ accessToken }) => accessToken),
     personalIds: listedPersonals.map(({ id }) => String(id)),
+    pendingLogout: field(await leaving.text(), 'logout_request'),
     requestUris,
     pending: field(await consent.text(), 'authorization_request'),
     devices,

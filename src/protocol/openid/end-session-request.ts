@@ -26,8 +26,21 @@ const names = [
   'ui_locales',
 ]
 const maxStateLength = 4_096
+/** Servers and proxies refuse longer URLs. */
+const maxQueryLength = 12_000
 
 const refused = (sentence: string): OAuthError => new OAuthError('invalid_request', sentence)
+
+/**
+ * Returns the parameters of a submitted form as a query.
+ * @throws OAuthError if the query is too long
+ */
+export const queryOfForm = (text: string): string => {
+  const known = [...new URLSearchParams(text)].filter(([name]) => names.includes(name))
+  const query = new URLSearchParams(known).toString()
+  if (query.length > maxQueryLength) throw refused('The request is too long.')
+  return query
+}
 
 /** Reads and validates the request. @throws OAuthError, which the server must show instead of redirecting (§4) */
 export const readEndSessionRequest = async (

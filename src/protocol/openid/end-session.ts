@@ -10,7 +10,11 @@ import type { Endpoint } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
 import { subjectFor } from '../subject.ts'
-import { type EndSessionRequest, readEndSessionRequest } from './end-session-request.ts'
+import {
+  type EndSessionRequest,
+  queryOfForm,
+  readEndSessionRequest,
+} from './end-session-request.ts'
 import { sidOf } from './sid.ts'
 
 /** The part of a request that the user confirmed, sealed in the form. */
@@ -34,7 +38,7 @@ export const endSessionEndpoint: Endpoint = {
     const params = new Parameters(text)
     if (params.repeated('confirm').length > 0) return decide(http, params, server)
     // Browsers send no session cookie with a form of another site, but they do when they follow this redirect.
-    return redirectResponse(`${addressOf(server)}?${text}`)
+    return redirectResponse(`${addressOf(server)}?${queryOfForm(text)}`)
   },
 }
 

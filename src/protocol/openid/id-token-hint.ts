@@ -48,11 +48,13 @@ interface IdTokenClaims {
 
 const isIdToken = (claims: unknown, issuer: string): claims is IdTokenClaims => {
   if (typeof claims !== 'object' || claims === null) return false
-  const { iss, sub, aud, sid } = claims as Record<string, unknown>
+  const { iss, sub, aud, exp, sid } = claims as Record<string, unknown>
   return (
     iss === issuer &&
     typeof sub === 'string' &&
     typeof aud === 'string' &&
+    // A signed userinfo response has the same keys, type and audience, but no expiry (Core §2, §5.3.2).
+    typeof exp === 'number' &&
     (sid === undefined || typeof sid === 'string')
   )
 }

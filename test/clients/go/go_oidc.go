@@ -76,6 +76,25 @@ func goOidc() {
 		_, err = provider.Verifier(&oidc.Config{ClientID: config.ClientID}).Verify(ctx, raw)
 		return err
 	})
+	check(library, "device with the discovered endpoint", func(ctx context.Context) error {
+		provider, err := oidc.NewProvider(ctx, env("ISSUER"))
+		if err != nil {
+			return err
+		}
+		config := &oauth2.Config{ClientID: env("PUBLIC_ID"), Endpoint: provider.Endpoint(), Scopes: []string{"notes:read"}}
+		codes, err := config.DeviceAuth(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := visit(codes.VerificationURIComplete); err != nil {
+			return err
+		}
+		token, err := config.DeviceAccessToken(ctx, codes)
+		if err != nil {
+			return err
+		}
+		return use(config.Client(ctx, token), env("ISSUER"))
+	})
 	check(library, "JWT access token with the published keys", func(ctx context.Context) error {
 		provider, _, token, err := login(ctx, "JWT_")
 		if err != nil {

@@ -67,6 +67,20 @@ func codeAt(address string) (string, error) {
 	return parameters.Get("code"), nil
 }
 
+// redirects fails unless one address redirects to another.
+func redirects(from, to string) error {
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Get(from)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if location := response.Header.Get("Location"); location != to {
+		return fmt.Errorf("the target is %q", location)
+	}
+	return nil
+}
+
 // use calls the REST API with a client that adds the token.
 func use(client *http.Client, issuer string) error {
 	response, err := client.Get(issuer + "/api/notes")

@@ -192,8 +192,12 @@ func zitadel() {
 		if err != nil {
 			return err
 		}
-		_, err = rp.EndSession(ctx, relying, tokens.IDToken, env("REDIRECT_URI"), "state", "", nil)
-		return err
+		target, err := rp.EndSession(ctx, relying, tokens.IDToken, env("REDIRECT_URI"), "state", "", nil)
+		if err != nil {
+			return err
+		}
+		// The library posts the request, and returns the first redirect, which the browser follows.
+		return redirects(target.String(), env("REDIRECT_URI")+"?state=state")
 	})
 	check(library, "token exchange", func(ctx context.Context) error {
 		tokens, _, err := login(ctx, "WEB")

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import requests
 from httpx_oauth.clients.openid import OpenID
 
 from support import check, env, parameters, same, visit
@@ -50,6 +51,9 @@ async def revocation():
     client = new_client()
     token = await login(client)
     await client.revoke_token(token["access_token"], "access_token")
+    with_token = {"authorization": f"Bearer {token['access_token']}"}
+    response = await asyncio.to_thread(requests.get, env["ISSUER"] + "/api/notes", headers=with_token)
+    same(response.status_code, 401)
 
 
 def main():

@@ -5,10 +5,14 @@ import asyncio
 import httpx2
 from mcp import ClientSession
 from mcp.client.auth import OAuthClientProvider
-from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+from mcp.client.auth.extensions.client_credentials import (
+    ClientCredentialsOAuthProvider,
+    PrivateKeyJWTOAuthProvider,
+    SignedJWTParameters,
+)
 from mcp.client.auth.oauth2 import AuthorizationCodeResult
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import OAuthClientMetadata
+from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata
 
 from support import check, env, parameters, same, visit
 
@@ -69,6 +73,19 @@ async def login():
     same(memory.tokens.refresh_token is not None, True)
 
 
+async def registered():
+    memory = Memory()
+    memory.client = OAuthClientInformationFull(
+        client_id=env["WEB_ID"],
+        client_secret=env["WEB_SECRET"],
+        redirect_uris=[env["REDIRECT_URI"]],
+        token_endpoint_auth_method="client_secret_basic",
+        issuer=env["ISSUER"],
+    )
+    await tools(new_provider(memory))
+    same(memory.client.client_id, env["WEB_ID"])
+
+
 async def refresh():
     memory = Memory()
     provider = new_provider(memory)
@@ -91,7 +108,24 @@ async def client_credentials():
     )
 
 
+async def private_key_jwt():
+    signing = SignedJWTParameters(
+        issuer=env["KEY_ID"], subject=env["KEY_ID"], signing_key=env["KEY_PEM"]
+    )
+    await tools(
+        PrivateKeyJWTOAuthProvider(
+            server_url=env["MCP_URL"],
+            storage=Memory(),
+            client_id=env["KEY_ID"],
+            assertion_provider=signing.create_assertion_provider(),
+            issuer=env["ISSUER"],
+        )
+    )
+
+
 def main():
     check(LIBRARY, "login with dynamic registration", lambda: asyncio.run(login()))
+    check(LIBRARY, "login of a registered client", lambda: asyncio.run(registered()))
     check(LIBRARY, "refresh", lambda: asyncio.run(refresh()))
     check(LIBRARY, "client credentials", lambda: asyncio.run(client_credentials()))
+    check(LIBRARY, "client credentials, private_key_jwt", lambda: asyncio.run(private_key_jwt()))

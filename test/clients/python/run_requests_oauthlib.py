@@ -1,11 +1,13 @@
 """requests-oauthlib, with the flows of its documentation."""
 
-from oauthlib.oauth2 import BackendApplicationClient
+import requests
+from oauthlib.oauth2 import BackendApplicationClient, DeviceClient
 from requests_oauthlib import OAuth2Session
 
 from support import check, discovered, env, same, visit
 
 LIBRARY = "requests-oauthlib 2.0.0"
+FORM = {"content-type": "application/x-www-form-urlencoded"}
 SCOPE = ["openid", "email", "notes:read", "offline_access"]
 
 
@@ -61,6 +63,31 @@ def client_credentials():
     same(session.get(env["ISSUER"] + "/api/notes").status_code, 200)
 
 
+def device():
+    server = discovered(env["ISSUER"])
+    client = DeviceClient(client_id=env["PUBLIC_ID"])
+    # The library creates the URL of this request, but sends only the token request.
+    url = client.prepare_request_uri(server["device_authorization_endpoint"], scope=["notes:read"])
+    endpoint, _, body = url.partition("?")
+    codes = requests.post(endpoint, body, headers=FORM).json()
+    visit(codes["verification_uri_complete"])
+    session = OAuth2Session(client=client)
+    session.fetch_token(
+        server["token_endpoint"], device_code=codes["device_code"], include_client_id=True
+    )
+    same(session.get(env["ISSUER"] + "/api/notes").status_code, 200)
+
+
+def revocation():
+    session, server, token = login()
+    url, headers, body = session._client.prepare_token_revocation_request(
+        server["revocation_endpoint"], token["refresh_token"], token_type_hint="refresh_token"
+    )
+    basic = (env["WEB_ID"], env["WEB_SECRET"])
+    same(requests.post(url, body, headers=headers, auth=basic).status_code, 200)
+    same(session.get(env["ISSUER"] + "/api/notes").status_code, 401)
+
+
 def main():
     check(LIBRARY, "code with PKCE, userinfo", code)
     check(LIBRARY, "code, client_secret_post", lambda: login("POST"))
@@ -68,3 +95,5 @@ def main():
     check(LIBRARY, "refresh", refresh)
     check(LIBRARY, "automatic refresh", automatic_refresh)
     check(LIBRARY, "client credentials", client_credentials)
+    check(LIBRARY, "device, public client", device)
+    check(LIBRARY, "revocation", revocation)

@@ -48,7 +48,10 @@ import com.nimbusds.oauth2.sdk.pkce.CodeChallengeMethod;
 import com.nimbusds.oauth2.sdk.pkce.CodeVerifier;
 import com.nimbusds.oauth2.sdk.token.AccessTokenType;
 import com.nimbusds.oauth2.sdk.token.DPoPAccessToken;
+import com.nimbusds.oauth2.sdk.token.TokenTypeURI;
+import com.nimbusds.oauth2.sdk.tokenexchange.TokenExchangeGrant;
 import com.nimbusds.openid.connect.sdk.AuthenticationRequest;
+import com.nimbusds.openid.connect.sdk.LogoutRequest;
 import com.nimbusds.openid.connect.sdk.Nonce;
 import com.nimbusds.openid.connect.sdk.OIDCTokenResponse;
 import com.nimbusds.openid.connect.sdk.OIDCTokenResponseParser;
@@ -195,6 +198,20 @@ final class Nimbus {
       var endpoint = metadata("").getRevocationEndpointURI();
       new TokenRevocationRequest(endpoint, authentication("KEY", endpoint), token).toHTTPRequest().send();
       same(api(token.getValue()), 401);
+    });
+    check(LIBRARY, "token exchange", () -> {
+      var subject = login("", "WEB").getOIDCTokens().getAccessToken();
+      var grant = new TokenExchangeGrant(subject, TokenTypeURI.ACCESS_TOKEN);
+      var response = send(request("WEB", metadata("").getTokenEndpointURI(), grant, new Scope("notes:read")).toHTTPRequest());
+      same(api(response.getTokens().getAccessToken().getValue()), 200);
+    });
+    check(LIBRARY, "logout", () -> {
+      var target = URI.create(env("REDIRECT_URI"));
+      var hint = login("", "WEB").getOIDCTokens().getIDToken();
+      var url = new LogoutRequest(metadata("").getEndSessionEndpointURI(), hint, target, new State("state")).toURI();
+      var request = new HTTPRequest(HTTPRequest.Method.GET, url);
+      request.setFollowRedirects(false);
+      same(String.valueOf(request.send().getLocation()), target + "?state=state");
     });
     check(LIBRARY, "dynamic registration", () -> {
       var client = new OIDCClientMetadata();

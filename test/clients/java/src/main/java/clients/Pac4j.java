@@ -6,6 +6,8 @@ import static clients.Support.parameters;
 import static clients.Support.same;
 import static clients.Support.visit;
 
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.jwk.RSAKey;
 import com.nimbusds.oauth2.sdk.auth.ClientAuthenticationMethod;
 import com.nimbusds.oauth2.sdk.pkce.CodeChallengeMethod;
 import java.net.URI;
@@ -15,6 +17,7 @@ import org.pac4j.core.exception.http.WithLocationAction;
 import org.pac4j.core.profile.UserProfile;
 import org.pac4j.oidc.client.OidcClient;
 import org.pac4j.oidc.config.OidcConfiguration;
+import org.pac4j.oidc.config.PrivateKeyJWTClientAuthnMethodConfig;
 import org.pac4j.oidc.profile.OidcProfile;
 
 /** pac4j with its OpenID Connect client, by the discovery document. */
@@ -23,7 +26,7 @@ final class Pac4j {
 
   private Pac4j() {}
 
-  private static OidcClient client(String name, boolean useNonce) {
+  private static OidcClient client(String name, boolean useNonce) throws java.text.ParseException, com.nimbusds.jose.JOSEException {
     var configuration = new OidcConfiguration();
     configuration.setClientId(env(name + "_ID"));
     configuration.setSecret(env(name + "_SECRET"));
@@ -31,8 +34,17 @@ final class Pac4j {
     configuration.setScope("openid email offline_access");
     configuration.setUseNonce(useNonce);
     configuration.setPkceMethod(CodeChallengeMethod.S256);
-    configuration.setClientAuthenticationMethodAsString(
-        (name.equals("POST") ? ClientAuthenticationMethod.CLIENT_SECRET_POST : ClientAuthenticationMethod.CLIENT_SECRET_BASIC).getValue());
+    var method = switch (name) {
+      case "POST" -> ClientAuthenticationMethod.CLIENT_SECRET_POST;
+      case "KEY" -> ClientAuthenticationMethod.PRIVATE_KEY_JWT;
+      default -> ClientAuthenticationMethod.CLIENT_SECRET_BASIC;
+    };
+    configuration.setClientAuthenticationMethodAsString(method.getValue());
+    if (name.equals("KEY")) {
+      var key = RSAKey.parse(env("KEY_JWK"));
+      configuration.setPrivateKeyJWTClientAuthnMethodConfig(
+          new PrivateKeyJWTClientAuthnMethodConfig(JWSAlgorithm.RS256, key.toPrivateKey(), key.getKeyID()));
+    }
     var client = new OidcClient(configuration);
     client.setCallbackUrl(env("REDIRECT_URI"));
     client.init();
@@ -50,7 +62,7 @@ final class Pac4j {
   }
 
   static void run() {
-    for (var name : new String[] {"WEB", "POST"})
+    for (var name : new String[] {"WEB", "POST", "KEY"})
       check(LIBRARY, "discovery, code with PKCE, ID token, userinfo, " + name, () -> {
         var profile = (OidcProfile) login(client(name, true), new PlainSession());
         same(profile.getEmail(), env("USER_EMAIL"));

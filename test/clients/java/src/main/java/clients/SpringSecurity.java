@@ -15,6 +15,8 @@ import org.springframework.security.oauth2.client.endpoint.OAuth2RefreshTokenGra
 import org.springframework.security.oauth2.client.endpoint.RestClientAuthorizationCodeTokenResponseClient;
 import org.springframework.security.oauth2.client.endpoint.RestClientClientCredentialsTokenResponseClient;
 import org.springframework.security.oauth2.client.endpoint.RestClientRefreshTokenTokenResponseClient;
+import org.springframework.security.oauth2.client.endpoint.RestClientTokenExchangeTokenResponseClient;
+import org.springframework.security.oauth2.client.endpoint.TokenExchangeGrantRequest;
 import org.springframework.security.oauth2.client.authentication.OAuth2LoginAuthenticationToken;
 import org.springframework.security.oauth2.client.oidc.authentication.OidcAuthorizationCodeAuthenticationProvider;
 import org.springframework.security.oauth2.client.oidc.userinfo.OidcUserService;
@@ -103,6 +105,23 @@ final class SpringSecurity {
           .authorizationGrantType(AuthorizationGrantType.CLIENT_CREDENTIALS).scope("notes:read").build();
       var token = new RestClientClientCredentialsTokenResponseClient().getTokenResponse(
           new OAuth2ClientCredentialsGrantRequest(registration));
+      same(api(token.getAccessToken().getTokenValue()), 200);
+    });
+    check(LIBRARY, "client credentials, private_key_jwt", () -> {
+      var registration = ClientRegistration.withClientRegistration(registration(true, "", "KEY"))
+          .authorizationGrantType(AuthorizationGrantType.CLIENT_CREDENTIALS).scope("notes:read").build();
+      var tokens = new RestClientClientCredentialsTokenResponseClient();
+      tokens.addParametersConverter(new NimbusJwtClientAuthenticationParametersConverter<OAuth2ClientCredentialsGrantRequest>(
+          SpringSecurity::key));
+      var token = tokens.getTokenResponse(new OAuth2ClientCredentialsGrantRequest(registration));
+      same(api(token.getAccessToken().getTokenValue()), 200);
+    });
+    check(LIBRARY, "token exchange", () -> {
+      var subject = login(registration(true, "", "WEB")).getAccessToken();
+      var registration = ClientRegistration.withClientRegistration(registration(true, "", "WEB"))
+          .authorizationGrantType(AuthorizationGrantType.TOKEN_EXCHANGE).scope("notes:read").build();
+      var token = new RestClientTokenExchangeTokenResponseClient().getTokenResponse(
+          new TokenExchangeGrantRequest(registration, subject, null));
       same(api(token.getAccessToken().getTokenValue()), 200);
     });
     check(LIBRARY, "opaque token: introspection by a resource server", () -> {
