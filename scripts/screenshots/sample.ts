@@ -54,6 +54,7 @@ export const sampleOptions = (
   scopes: [emailScope, notesRead, notesWrite, accountDelete],
   deviceAuthorization: true,
   openidConnect: true,
+  resources: [{ resource: 'https://notes.example/reports' }],
   signUp: true,
   sendUserLink: ({ purpose, url }) => void mailbox.set(purpose, url),
   // Trust the header `X-Forwarded-For` of the browser, so that a sample can set the IP address of a device.
@@ -137,6 +138,7 @@ export const uncheckedClients = async (
   await server.clients.keep(
     server.clients.described(document, input, { origin: 'metadata_document', ...further }),
   )
+  await server.clients.mark(document, { isPinned: true })
   return { registered: client.clientId, described: document }
 }
 

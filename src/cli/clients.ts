@@ -148,6 +148,22 @@ Example:
     .action(setDefaultResource)
 
   clients
+    .command('pin')
+    .description(
+      'Keeps a client as its metadata document last described it. The server does not fetch the document again, for instance because its host is away.',
+    )
+    .addOption(clientId())
+    .addHelpText('after', documentExample('pin'))
+    .action((options: ClientOption, command: Command) => pin(options, command, true))
+
+  clients
+    .command('unpin')
+    .description('Lets the server fetch the metadata document of a pinned client again.')
+    .addOption(clientId())
+    .addHelpText('after', documentExample('unpin'))
+    .action((options: ClientOption, command: Command) => pin(options, command, false))
+
+  clients
     .command('reset-secret')
     .description(
       'Replaces the secret of a client and prints the new secret. The old secret becomes invalid immediately.',
@@ -176,6 +192,10 @@ Example:
 const example = (command: string): string => `
 Example:
   $ svc-oauth2server clients ${command} --client-id 6dC0sDVVWLkJDKmxvBmqPsNpmcZKCQYmCwDWRKGn`
+
+const documentExample = (command: string): string => `
+Example:
+  $ svc-oauth2server clients ${command} --client-id https://client.example/oauth/client.json`
 
 const create = (options: CreateOptions, command: Command): Promise<void> =>
   withServer(command, async (server) => {
@@ -255,6 +275,11 @@ const setDefaultResource = (
 ): Promise<void> =>
   withServer(command, async ({ clients }) => {
     await clients.update(id, { defaultResource: resource })
+  })
+
+const pin = ({ clientId: id }: ClientOption, command: Command, isPinned: boolean): Promise<void> =>
+  withServer(command, async ({ clients }) => {
+    await clients.mark(id, { isPinned })
   })
 
 const resetSecret = (options: ClientOption, command: Command): Promise<void> =>

@@ -137,6 +137,15 @@ export const auditEvents = {
   },
   'client.disabled': { sentence: 'An administrator disabled a client.', details: [] },
   'client.enabled': { sentence: 'A disabled client was enabled again.', details: [] },
+  'client.pinned': {
+    sentence:
+      'An administrator pinned the stored document of a client, which is not fetched any more.',
+    details: [],
+  },
+  'client.unpinned': {
+    sentence: 'An administrator unpinned the document of a client, which is fetched again.',
+    details: [],
+  },
   'user.created': { sentence: 'A user was created.', details: [] },
   'user.activated': { sentence: 'A user may log in again.', details: [] },
   'user.deactivated': {

@@ -55,6 +55,8 @@ export interface ClientFields {
   readonly isVerified: boolean
   /** Whether an administrator has disabled the client. The server refuses a disabled client and its tokens. */
   readonly isDisabled: boolean
+  /** Whether an administrator keeps the stored document of the client, so that the server does not fetch it again. */
+  readonly isPinned: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly origin: ClientOrigin

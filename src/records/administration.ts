@@ -22,13 +22,23 @@ export interface Actor {
 }
 
 /** The actions of administrators on an application. */
-export type ClientAct = 'verify' | 'unverify' | 'fetch_logo' | 'disable' | 'enable' | 'delete'
+export type ClientAct =
+  | 'verify'
+  | 'unverify'
+  | 'fetch_logo'
+  | 'disable'
+  | 'enable'
+  | 'pin'
+  | 'unpin'
+  | 'delete'
 
 const marks = {
   verify: { isVerified: true },
   unverify: { isVerified: false },
   disable: { isDisabled: true },
   enable: { isDisabled: false },
+  pin: { isPinned: true },
+  unpin: { isPinned: false },
 } as const
 
 /** The lists and actions of the administration page. Each action and its audit event are one transaction. */
@@ -70,6 +80,20 @@ export class Administration {
       if (act === 'delete') await clients.delete(clientId)
       else if (act === 'fetch_logo') await clients.fetchLogo(clientId)
       else await clients.mark(clientId, marks[act])
+    })
+  }
+
+  /**
+   * Sets the resource of the tokens of a client that requests none; null: the setting `defaultResource`.
+   * @throws InvalidField if the client or the resource does not exist
+   */
+  async setDefaultResource(
+    clientId: string,
+    defaultResource: string | null,
+    actor: Actor,
+  ): Promise<void> {
+    await withinTransaction(this.#context, async (tx) => {
+      await new Clients(this.#inNameOf(actor, tx)).update(clientId, { defaultResource })
     })
   }
 

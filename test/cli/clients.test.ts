@@ -58,6 +58,27 @@ test('clients set-default-resource sets and removes the default resource of a cl
   expect(await stored()).toBeNull()
 })
 
+test('clients pin and unpin mark a client that a document describes, and no other [T2916]', async () => {
+  await using place = await withUser()
+  const { client } = await place.client()
+  const id = 'https://client.example/oauth/client.json'
+  const registration = {
+    origin: 'metadata_document',
+    registrationToken: null,
+    metadata: '{}',
+  } as const
+  const { clients } = place.server
+  await clients.keep(clients.described(id, { name: 'N', isConfidential: false }, registration))
+  const run = (act: string, clientId: string) => place.run('clients', act, '--client-id', clientId)
+  const isPinned = async () => (await clients.find(id))?.isPinned
+  expect(await run('pin', id)).toEqual(silent)
+  expect(await isPinned()).toBe(true)
+  expect(await run('unpin', id)).toEqual(silent)
+  expect(await isPinned()).toBe(false)
+  for (const other of [client.clientId, 'https://client.example/unknown.json'])
+    expect((await run('pin', other)).code).toBe(1)
+})
+
 describe('clients create', () => {
   test('registers the URLs for the logout of OpenID Connect, and refuses a URL without https [T2408]', async () => {
     await using place = await withUser()

@@ -791,6 +791,82 @@ describe('client ID metadata documents §5.1 an unavailable document', () => {
     expect((await client.refresh(refresh_token)).status).toBe(200)
   })
 
+  test('uses the stored document of a pinned client while its host is away, and does not fetch it until it is unpinned [T2910]', async () => {
+    const clientId = publish()
+    const client = device(clientId)
+    let { refresh_token } = await client.tokens()
+    const asked = timesAsked(clientId)
+    site.respond(pathOf(clientId), (_request, response) => response.writeHead(503).end())
+    await app.server.clients.mark(clientId, { isPinned: true })
+    for (const after of [61, 90_000, 20 * 86_400]) {
+      app.advance(after)
+      const { status, body } = await client.refresh(refresh_token)
+      expect(status).toBe(200)
+      refresh_token = body.refresh_token
+      expect(await shownPath(clientId)).toBe('/login')
+      await device(clientId).tokens()
+    }
+    publish(
+      { client_name: 'Another', redirect_uris: ['https://evil.example/'] },
+      { path: pathOf(clientId) },
+    )
+    expect(await shownPath(clientId)).toBe('/login')
+    expect(timesAsked(clientId)).toBe(asked)
+    const pinned = await app.server.clients.find(clientId)
+    expect(pinned).toMatchObject({
+      isPinned: true,
+      name: 'Remote client',
+      redirectUris: [callback],
+    })
+    await app.server.clients.mark(clientId, { isPinned: false })
+    expect(await shownPath(clientId)).toBe('/oauth/errors')
+    expect(timesAsked(clientId)).toBe(asked + 1)
+    expect((await client.refresh(refresh_token)).status).toBe(200)
+    expect(await app.server.clients.find(clientId)).toMatchObject({ name: 'Another' })
+  })
+
+  test('a document that was fetched before the client was pinned does not change the client [T2911]', async () => {
+    const clientId = publish()
+    await device(clientId).code()
+    const stored = await app.server.clients.find(clientId)
+    if (!stored) throw new Error('The client does not exist.')
+    const input = {
+      name: 'Another',
+      redirectUris: ['https://evil.example/'],
+      isConfidential: false,
+    }
+    const registration = {
+      origin: 'metadata_document',
+      registrationToken: null,
+      metadata: '{}',
+    } as const
+    const fetched = app.server.clients.described(clientId, input, registration, stored)
+    await app.server.clients.mark(clientId, { isPinned: true })
+    await app.server.clients.keep(fetched)
+    expect(await app.server.clients.find(clientId)).toMatchObject({
+      isPinned: true,
+      name: 'Remote client',
+      redirectUris: [callback],
+    })
+  })
+
+  test('a pinned client that an administrator disables is refused, and the sweeper keeps a pinned client [T2912]', async () => {
+    const [used, unused] = [publish(), publish()]
+    for (const clientId of [used, unused]) {
+      await device(clientId).code()
+      await app.server.clients.mark(clientId, { isPinned: true })
+    }
+    await app.server.clients.mark(used, { isDisabled: true })
+    expect((await errorPage(used)).text).toContain('The client is unknown.')
+    for (const clientId of [used, unused])
+      await app.server.authorizedApplications.revoke(app.user.id, clientId)
+    await app.server.clients.mark(used, { isDisabled: false, isPinned: false })
+    app.advance(40 * 86_400)
+    while ((await app.server.sweep()) > 0);
+    expect(await app.server.clients.find(used)).toBeUndefined()
+    expect(await app.server.clients.find(unused)).toMatchObject({ isPinned: true })
+  })
+
   test('accepts a stored client with an invalid document for a day, and then rejects it', async () => {
     const clientId = publish()
     const client = device(clientId)

@@ -510,6 +510,7 @@ export const sampleViews = (
       notDeleted: undefined,
       actedOn: 'clients',
       search: { client: outside(''), token: outside('backup') },
+      resources: [outside('https://api.example.org'), outside('https://api.example.org/reports')],
       mostRefused: [
         {
           name: outside('Photo Print'),
@@ -532,6 +533,8 @@ export const sampleViews = (
             isConfidential: true,
             isVerified: false,
             isDisabled: false,
+            isPinned: false,
+            defaultResource: outside('https://api.example.org/reports'),
             origin: 'owner',
             createdAt: now - 400 * day,
             users: 1204,
@@ -560,7 +563,9 @@ export const sampleViews = (
             isConfidential: false,
             isVerified: false,
             isDisabled: true,
-            origin: 'registration',
+            isPinned: true,
+            defaultResource: null,
+            origin: 'metadata_document',
             createdAt: now - 3 * day,
             users: 2,
             refusals: [],

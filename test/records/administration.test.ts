@@ -139,6 +139,15 @@ describe('administration', () => {
       },
     )
 
+    test('pin refuses a client that no document describes, and records nothing [T2913]', async () => {
+      const { clientId } = await app.client()
+      await expect(administration().actOnClient(clientId, 'pin', actor)).rejects.toThrow(
+        expect.objectContaining({ name: 'InvalidField', field: 'act' }),
+      )
+      expect(recorded()).toEqual([])
+      expect((await app.server.clients.find(clientId))?.isPinned).toBe(false)
+    })
+
     test('delete removes all rows of the client, but not its events in the audit log', async () => {
       const { clientId } = await app.client({ name: 'Gone' })
       const { accessToken } = await authorizationOf(app, clientId)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { AuditEvent, Client, LogEntry, UserId } from 'svc-oauth2server'
 import { StoreUnavailable } from 'svc-oauth2server'
 import { createTestServer } from 'svc-oauth2server/testing'
@@ -148,6 +149,20 @@ const personalToken = async (somebody: Person, name = 'Laptop') => {
   const token = await app.server.tokens.createPersonal(name, somebody.user.id)
   secret(token.accessToken)
   return token
+}
+
+const pinnedClient = async (...acts: readonly string[]) => {
+  const client_id = `https://client.example/${randomUUID()}.json`
+  const input = { name: 'Größe', isConfidential: false }
+  const registration = {
+    origin: 'metadata_document',
+    registrationToken: null,
+    metadata: '{}',
+  } as const
+  const { clients } = app.server
+  await clients.keep(clients.described(client_id, input, registration))
+  for (const act of acts) await admin.post(at.admin, { client_id, act })
+  return { ...ofAdmin(), client_id, subject: 'Größe' }
 }
 
 const markedClient = async (act: string, before: 'verify' | 'disable' | undefined = undefined) => {
@@ -413,6 +428,8 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   },
   'client.disabled': async () => ({ about: await markedClient('disable') }),
   'client.enabled': async () => ({ about: await markedClient('enable', 'disable') }),
+  'client.pinned': async () => ({ about: await pinnedClient('pin') }),
+  'client.unpinned': async () => ({ about: await pinnedClient('pin', 'unpin') }),
   'user.created': () => aboutUser(async () => undefined),
   'user.deactivated': () => aboutUser((id) => app.server.users.setActive(id, false)),
   'user.activated': () => aboutUser((id) => app.server.users.setActive(id, true)),

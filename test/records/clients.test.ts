@@ -50,6 +50,7 @@ describe('client', () => {
         previousClientSecretExpires: null,
         isVerified: false,
         isDisabled: false,
+        isPinned: false,
         origin: 'owner',
         jwks: null,
         jwksUri: null,

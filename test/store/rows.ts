@@ -61,6 +61,7 @@ export const clientRow = ({
     logo: null,
     isVerified: false,
     isDisabled: false,
+    isPinned: false,
     origin: 'owner',
     jwks: null,
     jwksUri: null,

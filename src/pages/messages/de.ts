@@ -45,6 +45,7 @@ export const de: Messages = {
     disabled: 'Deaktiviert',
     selfRegistered: 'Selbst registriert',
     selfDescribed: 'Selbst beschrieben',
+    pinned: 'Dokument fixiert',
     expired: 'Abgelaufen',
     created: 'Erstellt',
     users: 'Benutzer',
@@ -523,6 +524,8 @@ export const de: Messages = {
     'client.logo_changed': 'Logo einer Anwendung geladen',
     'client.disabled': 'Anwendung deaktiviert',
     'client.enabled': 'Anwendung aktiviert',
+    'client.pinned': 'Dokument einer Anwendung fixiert',
+    'client.unpinned': 'Fixierung eines Dokuments aufgehoben',
     'user.created': 'Benutzer angelegt',
     'user.activated': 'Benutzer aktiviert',
     'user.deactivated': 'Benutzer deaktiviert',
@@ -588,6 +591,10 @@ export const de: Messages = {
     fetchLogo: 'Logo erneut laden',
     disable: 'Deaktivieren',
     enable: 'Aktivieren',
+    pin: 'Dokument fixieren',
+    unpin: 'Fixierung aufheben',
+    defaultResource: 'Standardressource',
+    noDefaultResource: 'Einstellung des Servers',
     delete: 'Löschen',
     deleteNamed: (name: string) => `${name} löschen`,
     deleteAbout:
@@ -897,5 +904,10 @@ export const de: Messages = {
     clientDisabled: (name: string) =>
       `„${name}“ wurde deaktiviert: Die Anwendung und ihre Token werden abgewiesen.`,
     clientEnabled: (name: string) => `„${name}“ ist wieder aktiviert.`,
+    clientPinned: (name: string) =>
+      `„${name}“ ist fixiert: Das Dokument wird nicht mehr abgerufen.`,
+    clientUnpinned: (name: string) =>
+      `„${name}“ ist nicht mehr fixiert: Das Dokument wird wieder abgerufen.`,
+    defaultResourceChanged: (name: string) => `Die Standardressource von „${name}“ wurde geändert.`,
   },
 }

@@ -48,6 +48,7 @@ export const en = {
     disabled: 'Disabled',
     selfRegistered: 'Registered itself',
     selfDescribed: 'Describes itself',
+    pinned: 'Document pinned',
     expired: 'Expired',
     created: 'Created',
     users: 'Users',
@@ -525,6 +526,8 @@ export const en = {
     'client.logo_changed': 'Fetched the logo of an application',
     'client.disabled': 'Disabled an application',
     'client.enabled': 'Enabled an application',
+    'client.pinned': 'Pinned the document of an application',
+    'client.unpinned': 'Unpinned the document of an application',
     'user.created': 'Created a user',
     'user.activated': 'Activated a user',
     'user.deactivated': 'Deactivated a user',
@@ -591,6 +594,10 @@ export const en = {
     fetchLogo: 'Fetch the logo again',
     disable: 'Disable',
     enable: 'Enable',
+    pin: 'Pin document',
+    unpin: 'Unpin document',
+    defaultResource: 'Default resource',
+    noDefaultResource: 'Setting of the server',
     delete: 'Delete',
     deleteNamed: (name: string) => `Delete ${name}`,
     deleteAbout:
@@ -886,6 +893,10 @@ export const en = {
     clientUnverified: (name: string) => `“${name}” is no longer shown as verified.`,
     clientDisabled: (name: string) => `“${name}” was disabled: it and its tokens are refused.`,
     clientEnabled: (name: string) => `“${name}” is enabled again.`,
+    clientPinned: (name: string) => `“${name}” is pinned: its document is not fetched any more.`,
+    clientUnpinned: (name: string) =>
+      `“${name}” is not pinned any more: its document is fetched again.`,
+    defaultResourceChanged: (name: string) => `The default resource of “${name}” was changed.`,
   },
 }
 

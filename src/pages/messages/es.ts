@@ -45,6 +45,7 @@ export const es: Messages = {
     disabled: 'Desactivada',
     selfRegistered: 'Registrada por sí misma',
     selfDescribed: 'Descrita por sí misma',
+    pinned: 'Documento fijado',
     expired: 'Caducado',
     created: 'Fecha de creación',
     users: 'Usuarios',
@@ -521,6 +522,8 @@ export const es: Messages = {
     'client.logo_changed': 'Logotipo de una aplicación descargado',
     'client.disabled': 'Aplicación desactivada',
     'client.enabled': 'Aplicación reactivada',
+    'client.pinned': 'Documento de una aplicación fijado',
+    'client.unpinned': 'Documento de una aplicación liberado',
     'user.created': 'Usuario creado',
     'user.activated': 'Usuario activado',
     'user.deactivated': 'Usuario desactivado',
@@ -587,6 +590,10 @@ export const es: Messages = {
     fetchLogo: 'Descargar de nuevo el logotipo',
     disable: 'Desactivar',
     enable: 'Reactivar',
+    pin: 'Fijar documento',
+    unpin: 'Dejar de fijar el documento',
+    defaultResource: 'Recurso predeterminado',
+    noDefaultResource: 'Ajuste del servidor',
     delete: 'Eliminar',
     deleteNamed: (name: string) => `Eliminar ${name}`,
     deleteAbout:
@@ -890,5 +897,10 @@ export const es: Messages = {
     clientDisabled: (name: string) =>
       `Se ha desactivado «${name}»: se rechazan la aplicación y sus tokens.`,
     clientEnabled: (name: string) => `Se ha reactivado «${name}».`,
+    clientPinned: (name: string) => `«${name}» está fijada: su documento ya no se consulta.`,
+    clientUnpinned: (name: string) =>
+      `«${name}» ya no está fijada: su documento se vuelve a consultar.`,
+    defaultResourceChanged: (name: string) =>
+      `Se ha cambiado el recurso predeterminado de «${name}».`,
   },
 }

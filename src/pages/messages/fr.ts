@@ -46,6 +46,7 @@ export const fr: Messages = {
     disabled: 'Désactivée',
     selfRegistered: 'Enregistrée par elle-même',
     selfDescribed: 'Décrite par elle-même',
+    pinned: 'Document figé',
     expired: 'Expiré',
     created: 'Création',
     users: 'Utilisateurs',
@@ -526,6 +527,8 @@ export const fr: Messages = {
     'client.logo_changed': 'Logo d’une application téléchargé',
     'client.disabled': 'Application désactivée',
     'client.enabled': 'Application activée',
+    'client.pinned': 'Document d’une application figé',
+    'client.unpinned': 'Document d’une application libéré',
     'user.created': 'Utilisateur créé',
     'user.activated': 'Utilisateur activé',
     'user.deactivated': 'Utilisateur désactivé',
@@ -591,6 +594,10 @@ export const fr: Messages = {
     fetchLogo: 'Télécharger à nouveau le logo',
     disable: 'Désactiver',
     enable: 'Activer',
+    pin: 'Figer le document',
+    unpin: 'Ne plus figer le document',
+    defaultResource: 'Ressource par défaut',
+    noDefaultResource: 'Réglage du serveur',
     delete: 'Supprimer',
     deleteNamed: (name: string) => `Supprimer ${name}`,
     deleteAbout:
@@ -902,5 +909,11 @@ export const fr: Messages = {
     clientDisabled: (name: string) =>
       `L’application «\u202f${name}\u202f» a été désactivée\u00a0: elle et ses jetons sont refusés.`,
     clientEnabled: (name: string) => `L’application «\u202f${name}\u202f» est à nouveau activée.`,
+    clientPinned: (name: string) =>
+      `L’application «\u202f${name}\u202f» est figée\u00a0: son document n’est plus récupéré.`,
+    clientUnpinned: (name: string) =>
+      `L’application «\u202f${name}\u202f» n’est plus figée\u00a0: son document est de nouveau récupéré.`,
+    defaultResourceChanged: (name: string) =>
+      `La ressource par défaut de «\u202f${name}\u202f» a été modifiée.`,
   },
 }

@@ -45,6 +45,7 @@ export const it: Messages = {
     disabled: 'Disattivata',
     selfRegistered: 'Registrata da sé',
     selfDescribed: 'Descritta da sé',
+    pinned: 'Documento bloccato',
     expired: 'Scaduto',
     created: 'Creazione',
     users: 'Utenti',
@@ -517,6 +518,8 @@ export const it: Messages = {
     'client.logo_changed': 'Logo di un’applicazione scaricato',
     'client.disabled': 'Applicazione disattivata',
     'client.enabled': 'Applicazione attivata',
+    'client.pinned': 'Documento di un’applicazione bloccato',
+    'client.unpinned': 'Documento di un’applicazione sbloccato',
     'user.created': 'Utente creato',
     'user.activated': 'Utente attivato',
     'user.deactivated': 'Utente disattivato',
@@ -582,6 +585,10 @@ export const it: Messages = {
     fetchLogo: 'Scarica di nuovo il logo',
     disable: 'Disattiva',
     enable: 'Attiva',
+    pin: 'Blocca il documento',
+    unpin: 'Sblocca il documento',
+    defaultResource: 'Risorsa predefinita',
+    noDefaultResource: 'Impostazione del server',
     delete: 'Elimina',
     deleteNamed: (name: string) => `Elimina ${name}`,
     deleteAbout:
@@ -891,5 +898,11 @@ export const it: Messages = {
     clientDisabled: (name: string) =>
       `L’applicazione «${name}» è stata disattivata: viene rifiutata insieme ai suoi token.`,
     clientEnabled: (name: string) => `L’applicazione «${name}» è di nuovo attiva.`,
+    clientPinned: (name: string) =>
+      `Il documento dell’applicazione «${name}» è bloccato e non viene più scaricato.`,
+    clientUnpinned: (name: string) =>
+      `Il documento dell’applicazione «${name}» è sbloccato e viene di nuovo scaricato.`,
+    defaultResourceChanged: (name: string) =>
+      `La risorsa predefinita dell’applicazione «${name}» è stata modificata.`,
   },
 }

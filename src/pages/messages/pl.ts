@@ -46,6 +46,7 @@ export const pl: Messages = {
     disabled: 'Wyłączona',
     selfRegistered: 'Zarejestrowana samodzielnie',
     selfDescribed: 'Opisana samodzielnie',
+    pinned: 'Dokument zamrożony',
     expired: 'Wygasł',
     created: 'Utworzono',
     users: 'Użytkownicy',
@@ -532,6 +533,8 @@ export const pl: Messages = {
     'client.logo_changed': 'Pobrano logo aplikacji',
     'client.disabled': 'Wyłączono aplikację',
     'client.enabled': 'Włączono aplikację',
+    'client.pinned': 'Zamrożono dokument aplikacji',
+    'client.unpinned': 'Odmrożono dokument aplikacji',
     'user.created': 'Utworzono użytkownika',
     'user.activated': 'Aktywowano użytkownika',
     'user.deactivated': 'Dezaktywowano użytkownika',
@@ -597,6 +600,10 @@ export const pl: Messages = {
     fetchLogo: 'Pobierz logo ponownie',
     disable: 'Wyłącz',
     enable: 'Włącz',
+    pin: 'Zamroź dokument',
+    unpin: 'Odmroź dokument',
+    defaultResource: 'Zasób domyślny',
+    noDefaultResource: 'Ustawienie serwera',
     delete: 'Usuń',
     deleteNamed: (name: string) => `Usuń: ${name}`,
     deleteAbout:
@@ -920,5 +927,10 @@ export const pl: Messages = {
     clientDisabled: (name: string) =>
       `Aplikacja „${name}” została wyłączona: ona i jej tokeny są odrzucane.`,
     clientEnabled: (name: string) => `Aplikacja „${name}” jest ponownie włączona.`,
+    clientPinned: (name: string) =>
+      `Dokument aplikacji „${name}” jest zamrożony i nie jest już pobierany.`,
+    clientUnpinned: (name: string) =>
+      `Dokument aplikacji „${name}” nie jest już zamrożony i znów jest pobierany.`,
+    defaultResourceChanged: (name: string) => `Zmieniono zasób domyślny aplikacji „${name}”.`,
   },
 }

@@ -45,6 +45,7 @@ export const pt: Messages = {
     disabled: 'Desativado',
     selfRegistered: 'Registrou-se sozinho',
     selfDescribed: 'Descreve a si mesmo',
+    pinned: 'Documento fixado',
     expired: 'Expirado',
     created: 'Criado em',
     users: 'Usuários',
@@ -517,6 +518,8 @@ export const pt: Messages = {
     'client.logo_changed': 'Logotipo de um aplicativo baixado',
     'client.disabled': 'Aplicativo desativado',
     'client.enabled': 'Aplicativo reativado',
+    'client.pinned': 'Documento de um aplicativo fixado',
+    'client.unpinned': 'Documento de um aplicativo desafixado',
     'user.created': 'Usuário criado',
     'user.activated': 'Usuário ativado',
     'user.deactivated': 'Usuário desativado',
@@ -582,6 +585,10 @@ export const pt: Messages = {
     fetchLogo: 'Baixar o logotipo novamente',
     disable: 'Desativar',
     enable: 'Reativar',
+    pin: 'Fixar documento',
+    unpin: 'Desafixar documento',
+    defaultResource: 'Recurso padrão',
+    noDefaultResource: 'Configuração do servidor',
     delete: 'Excluir',
     deleteNamed: (name: string) => `Excluir ${name}`,
     deleteAbout:
@@ -879,5 +886,9 @@ export const pt: Messages = {
     clientDisabled: (name: string) =>
       `O aplicativo “${name}” foi desativado: ele e seus tokens são recusados.`,
     clientEnabled: (name: string) => `O aplicativo “${name}” foi reativado.`,
+    clientPinned: (name: string) => `O documento de “${name}” está fixado e não é mais consultado.`,
+    clientUnpinned: (name: string) =>
+      `O documento de “${name}” não está mais fixado e volta a ser consultado.`,
+    defaultResourceChanged: (name: string) => `O recurso padrão de “${name}” foi alterado.`,
   },
 }

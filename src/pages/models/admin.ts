@@ -6,8 +6,8 @@ import type { Listed } from './applications.ts'
 /** A client application as an administrator sees it. Times are milliseconds since the epoch. */
 export interface AdminClientItem {
   /**
-   * The value of the field `seen` in the verification form: a digest of the displayed client. The server refuses the
-   * verification if the client has changed since then.
+   * The value of the field `seen` in the form: a digest of the displayed client. The server refuses to verify or pin the
+   * client if it has changed since then.
    */
   readonly seen: string
   readonly clientId: string
@@ -18,6 +18,10 @@ export interface AdminClientItem {
   readonly isConfidential: boolean
   readonly isVerified: boolean
   readonly isDisabled: boolean
+  /** Whether the server keeps the stored document of the client. */
+  readonly isPinned: boolean
+  /** The resource of tokens whose request names none; null: the setting of the server. */
+  readonly defaultResource: string | null
   /**
    * Whether the owner registered the client, the client registered itself, or a document at a URL describes the client.
    */
@@ -68,13 +72,16 @@ export interface AdminTokenItem {
 export interface AdminView {
   /**
    * The URL of the page. A POST with `search` (`client` or `token`) searches for the fields `client` and `token`, and
-   * redirects to a GET with these fields. A POST accepts also `client_id` with an `act` (`verify`, `unverify`, `fetch_logo`, `disable`, `enable`, or `delete` with `confirm_name`), or
+   * redirects to a GET with these fields. A POST accepts also `client_id` with an `act` (`verify`, `unverify`,
+   * `fetch_logo`, `disable`, `enable`, `pin`, `unpin`, `set_default_resource` with `default_resource`, or `delete` with `confirm_name`), or
    * `token_id` with `act=delete`.
    */
   readonly action: string
   /** The URL of the forms that act, which return to the same search and page. */
   readonly actAction: string
   readonly search: { readonly client: string; readonly token: string }
+  /** The identifiers of the resources of the server. */
+  readonly resources: readonly string[]
   /** The clients with the most refusals; empty on a page that shows a search or a later part of a list. */
   readonly mostRefused: readonly RefusedClientItem[]
   readonly clients: Listed<AdminClientItem>

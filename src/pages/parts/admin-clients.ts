@@ -39,6 +39,7 @@ ${client.origin === 'registration' ? badge(words.selfRegistered) : ''}
 ${client.origin === 'metadata_document' ? badge(words.selfDescribed) : ''}
 ${client.isVerified ? badge(words.verified, 'good') : ''}
 ${client.isDisabled ? badge(words.disabled, 'bad') : ''}
+${client.isPinned ? badge(words.pinned) : ''}
 </div>
 ${facts([
   [texts.owner, client.owner === null ? words.nobody : html`<bdi>${client.owner}</bdi>`],
@@ -65,7 +66,9 @@ ${formId(frame)}
 ${client.isVerified ? act('unverify', texts.unverify) : act('verify', texts.verify)}
 ${client.isVerified && client.logo.uri !== null ? act('fetch_logo', texts.fetchLogo) : ''}
 ${client.isDisabled ? act('enable', texts.enable) : act('disable', texts.disable)}
+${pinning(client, frame)}
 </form>
+${resourceForm(client, index, view, frame)}
 ${deleteForm(client, index, view, frame)}`
 }
 
@@ -78,6 +81,37 @@ const logoState = ({ logo: { problem, isRequested } }: AdminClientItem, frame: F
 
 const act = (name: string, label: string): Html =>
   html`<button type="submit" class="quiet" name="act" value="${name}">${label}</button>`
+
+const pinning = ({ origin, isPinned }: AdminClientItem, { texts: { admin } }: Frame): Html => {
+  if (isPinned) return act('unpin', admin.unpin)
+  return origin === 'metadata_document' ? act('pin', admin.pin) : html``
+}
+
+/** Renders the choice of the default resource, if the server has several resources. */
+const resourceForm = (
+  { clientId, defaultResource }: AdminClientItem,
+  index: number,
+  { actAction: action, resources }: AdminView,
+  frame: Frame,
+): Html => {
+  // A chosen resource may have been removed from the server.
+  const choices = [
+    ...new Set([...resources, ...(defaultResource === null ? [] : [defaultResource])]),
+  ]
+  if (choices.length < 2) return html``
+  const { admin: texts, frame: words } = frame.texts
+  const id = `default-resource-${index}`
+  return html`<form class="acts" method="post" action="${action}">
+${formId(frame)}
+<input type="hidden" name="client_id" value="${clientId}">
+<label for="${id}">${texts.defaultResource}</label>
+<select id="${id}" name="default_resource">
+<option value="">${texts.noDefaultResource}</option>
+${choices.map((one) => html`<option value="${one}"${one === defaultResource ? html` selected` : ''} dir="ltr">${one}</option>`)}
+</select>
+<button type="submit" class="quiet" name="act" value="set_default_resource">${words.save}</button>
+</form>`
+}
 
 const deleteForm = (
   client: AdminClientItem,

@@ -49,10 +49,10 @@ const findClient = async (
   if (problem !== undefined)
     throw refusal(new Unknown(`The client id is not valid: ${problem}`, {}), forAuthorization)
   const request = { url: clientId, ...document, requester: address }
+  const stored = await server.clients.find(clientId)
+  if (stored?.isDisabled || stored?.isPinned) return stored
   // A new authorization needs the current document, so check first whether it may be fetched.
   if (forAuthorization) requireFetchAllowed(request, server)
-  const stored = await server.clients.find(clientId)
-  if (stored?.isDisabled) return stored
   if (!stored && (await server.store.clients.find(clientId))) return null
   try {
     const client = await server.outbound

@@ -1,6 +1,7 @@
 import { randomNumber } from '../../crypto/random.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
 import { changedFields, ofClient } from '../audit/audit-trail.ts'
@@ -11,8 +12,8 @@ import type { CheckedFields, ClientInput, Registration } from './client-input.ts
 import type { ClientRows } from './client-rows.ts'
 import { withSecret } from './secret-fields.ts'
 
-/** The marks of an administrator: whether the publisher of a client is verified, and whether the client is disabled. */
-export type Marks = Partial<Pick<ClientFields, 'isVerified' | 'isDisabled'>>
+/** The marks of an administrator: whether the publisher of a client is verified, and whether the client is disabled or pinned. */
+export type Marks = Partial<Pick<ClientFields, 'isVerified' | 'isDisabled' | 'isPinned'>>
 
 /** A change of a client. */
 export interface ClientChange {
@@ -136,6 +137,8 @@ export const markClient = async (
   const { store, audit, clock } = rows.context
   return store.transaction(async (tx) => {
     const before = await rows.existing(clientId, tx)
+    if (marks.isPinned && before.origin !== 'metadata_document')
+      throw new InvalidField('act', 'Only a client that a document describes can be pinned.')
     const after = { ...before, ...marks }
     const logo = after.isVerified ? before.logo : null
     await tx.clients.update(clientId, rows.sealed({ ...after, logo }), clock())
@@ -153,13 +156,16 @@ export const requestLogo = async (client: Client, tx: Store, now: number): Promi
   return true
 }
 
-const marked = ({ isVerified, isDisabled }: Marks) => [
+const marked = ({ isVerified, isDisabled, isPinned }: Marks) => [
   ...(isVerified === undefined
     ? []
     : [isVerified ? ('client.verified' as const) : ('client.unverified' as const)]),
   ...(isDisabled === undefined
     ? []
     : [isDisabled ? ('client.disabled' as const) : ('client.enabled' as const)]),
+  ...(isPinned === undefined
+    ? []
+    : [isPinned ? ('client.pinned' as const) : ('client.unpinned' as const)]),
 ]
 
 /**

@@ -66,6 +66,7 @@ export const checkedFields = (
     // The owner of a client cannot set these fields.
     isVerified: before.isVerified,
     isDisabled: before.isDisabled,
+    isPinned: before.isPinned,
     previousClientSecret: before.previousClientSecret,
     previousClientSecretExpires: before.previousClientSecretExpires,
     origin: before.origin,

@@ -71,6 +71,7 @@ export const blank: CheckedFields = {
   previousClientSecretExpires: null,
   isVerified: false,
   isDisabled: false,
+  isPinned: false,
   origin: 'owner',
   jwks: null,
   jwksUri: null,

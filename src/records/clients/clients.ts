@@ -93,7 +93,7 @@ export class Clients {
 
   /**
    * Stores a client that describes itself in a document, so that authorizations can refer to the client. Does not
-   * change whether the client is verified or disabled. Does nothing for other clients, which are already stored.
+   * change the marks of an administrator. Does nothing for other clients, which are already stored.
    * @throws ReferenceNotFound if the row was tampered with
    * @internal
    */
@@ -203,8 +203,9 @@ export class Clients {
   }
 
   /**
-   * Sets the marks of an administrator: whether the client is verified, and whether it is disabled. The server then
-   * fetches the logo of a verified client in the background.
+   * Sets the marks of an administrator: whether the client is verified, disabled, or pinned. The server uses the stored
+   * document of a pinned client, and does not fetch it again. It fetches the logo of a verified client in the background.
+   * @throws InvalidField if the client does not exist, or if no document describes the client to pin
    */
   async mark(clientId: string, marks: Marks): Promise<Client> {
     const client = await markClient(this.#rows, clientId, marks)

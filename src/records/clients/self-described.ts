@@ -38,8 +38,8 @@ export const describedClient = (
 }
 
 /**
- * Writes a self-described client, so that authorizations can refer to the client. Does not change whether the client is
- * verified or disabled.
+ * Writes a self-described client, so that authorizations can refer to the client. Does not change the marks of an
+ * administrator, and does not change a pinned client.
  * @throws ReferenceNotFound if the row was tampered with
  */
 export const keepDescribed = async (rows: ClientRows, client: Client): Promise<void> => {
@@ -49,6 +49,8 @@ export const keepDescribed = async (rows: ClientRows, client: Client): Promise<v
     const before = await rows.find(client.clientId, tx)
     if (before?.origin !== client.origin)
       throw new ReferenceNotFound('The row of the client cannot be used.')
+    // An administrator has pinned the client since the document was fetched.
+    if (before.isPinned) return [before, before]
     const kept = {
       ...client,
       ...keptOf(before, client),
@@ -71,6 +73,7 @@ const keptOf = (
   | 'createdAt'
   | 'defaultResource'
   | 'isDisabled'
+  | 'isPinned'
   | 'isVerified'
   | 'logo'
 > => {
@@ -82,6 +85,7 @@ const keptOf = (
     createdAt: stored.createdAt,
     defaultResource: stored.defaultResource,
     isDisabled: stored.isDisabled,
+    isPinned: stored.isPinned,
     isVerified,
     logo: isVerified ? stored.logo : null,
   }

@@ -31,6 +31,7 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.isPersonal,
   client.isVerified,
   client.isDisabled,
+  client.isPinned,
   client.redirectUris.join('\n'),
   client.defaultScopes.join(' '),
   client.optionalScopes.join(' '),

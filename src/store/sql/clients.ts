@@ -53,6 +53,7 @@ const toRow = ({
   optional_scopes: joined(fields.optionalScopes),
   is_verified: flag(fields.isVerified),
   is_disabled: flag(fields.isDisabled),
+  is_pinned: flag(fields.isPinned),
   previous_client_secret: fields.previousClientSecret,
   previous_client_secret_expires: fields.previousClientSecretExpires,
   origin: fields.origin,
@@ -86,6 +87,7 @@ export const fromRow = (row: Row): ClientFields => ({
   optionalScopes: split(row.optional_scopes),
   isVerified: row.is_verified === 1,
   isDisabled: row.is_disabled === 1,
+  isPinned: row.is_pinned === 1,
   previousClientSecret: row.previous_client_secret as Digest | null,
   previousClientSecretExpires: row.previous_client_secret_expires,
   origin: row.origin as ClientOrigin,
@@ -196,6 +198,7 @@ export const sqlClients = (
       // Retain disabled clients: a deleted client with a metadata document would be stored again, and not be disabled.
       .where('c.is_disabled', '=', 0)
       .where('c.is_verified', '=', 0)
+      .where('c.is_pinned', '=', 0)
       .where(({ not, exists, selectFrom }) =>
         not(
           exists(

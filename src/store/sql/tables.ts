@@ -46,6 +46,7 @@ export interface Tables {
     optional_scopes: string
     is_verified: Flag
     is_disabled: Flag
+    is_pinned: Flag
     previous_client_secret: string | null
     previous_client_secret_expires: number | null
     origin: string

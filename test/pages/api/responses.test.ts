@@ -52,6 +52,7 @@ const newDevice = async (): Promise<{ readonly clientId: string; readonly id: nu
 
 /** Creates used and unused objects of each type, so that every list has an item and every member has a value. */
 const fillLists = async (): Promise<void> => {
+  await app.server.clients.update(await newClient(), { defaultResource: app.issuer })
   const { clientId } = await newDevice()
   await app.server.consents.grant(app.user.id, clientId, ['notes:read'])
   await app.server.clients.resetClientSecret(clientId, { overlap: 600 })
@@ -298,6 +299,11 @@ const cases: Readonly<Record<string, Case>> = {
         client_id: await newClient(),
         act,
       })),
+      async () => ({
+        client_id: await newClient(),
+        act: 'set_default_resource',
+        default_resource: app.issuer,
+      }),
       async () => ({ client_id: await newClient(), act: 'delete', confirm_name: 'Client' }),
       async () => ({ token_id: await newToken(), act: 'delete' }),
     ],

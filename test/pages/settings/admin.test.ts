@@ -243,6 +243,73 @@ describe('an operation of an administrator applies from the next request', () =>
     expect((await press(client.clientId, 'verify')).status).toBe(303)
   })
 
+  test('pinning is offered for a client that a document describes, and requires the client that was shown [T2914]', async () => {
+    const clientId = 'https://client.example/oauth/client.json'
+    const registration = {
+      origin: 'metadata_document',
+      registrationToken: null,
+      metadata: '{}',
+    } as const
+    const { clients } = app.server
+    const keep = async (name: string) => {
+      const input = { name, isConfidential: false, redirectUris: ['https://client.example/cb'] }
+      await clients.keep(clients.described(clientId, input, registration))
+    }
+    await keep('Assistant')
+    const { client: other } = await newApplication()
+    const pinButton = 'value="pin"'
+    expect((await search({ client: other.clientId })).html).not.toContain(pinButton)
+    expect((await admin.post(at.admin, { client_id: other.clientId, act: 'pin' })).status).toBe(400)
+    const page = await search({ client: clientId })
+    expect(page.html).toContain(pinButton)
+    const form = formOf(page, clientId)
+    await keep('Your Bank')
+    const stale = await admin.send(form, { act: 'pin' })
+    expect([stale.status, stale.alert]).toEqual([400, problems.changedMeanwhile])
+    const pinned = await admin.follow(await press(clientId, 'pin'))
+    expect(pinned.done).toBe(done.clientPinned('Your Bank'))
+    await keep('Another')
+    const shown = await search({ client: clientId })
+    expect(shown.text).toContain(en.facts.pinned)
+    expect(shown.text).toContain('Your Bank')
+    expect(shown.html).not.toContain(pinButton)
+    const unpinned = await admin.follow(await press(clientId, 'unpin'))
+    expect(unpinned.done).toBe(done.clientUnpinned('Your Bank'))
+    expect((await search({ client: clientId })).html).toContain(pinButton)
+    await clients.delete(clientId)
+  })
+
+  test('the default resource is chosen among the resources of the server [T2915]', async () => {
+    const { client } = await newApplication()
+    expect((await search({ client: client.clientId })).html).not.toContain('default_resource')
+    const reports = 'https://api.example.org/reports'
+    await using other = await startServer({ resources: [{ resource: reports }] })
+    const someone = await Person.stranger(other, { isAdmin: true })
+    const { clientId } = await other.client({ name: 'Old Assistant' })
+    const stored = async () => (await other.server.clients.find(clientId))?.defaultResource
+    const choose = async (default_resource: string) => {
+      const page = await someone.get(`${at.admin}?client=${clientId}`)
+      const form = formOf(page, clientId, 'default_resource')
+      return someone.send(form, { default_resource, act: 'set_default_resource' })
+    }
+    const chosen = await someone.follow(await choose(reports))
+    expect(chosen.done).toBe(done.defaultResourceChanged('Old Assistant'))
+    expect(await stored()).toBe(reports)
+    const page = await someone.get(`${at.admin}?client=${clientId}`)
+    expect(page.html).toContain(`<option value="${reports}" selected`)
+    expect((await choose('https://evil.example')).status).toBe(400)
+    expect(await stored()).toBe(reports)
+    expect((await choose(other.issuer)).status).toBe(303)
+    expect(await stored()).toBe(other.issuer)
+    await choose('')
+    expect(await stored()).toBeNull()
+    const rows = query(
+      other.database,
+      "select actor_email from oauth2server_audit where event = 'client.edited'",
+    )
+    expect(rows).toEqual(Array.from({ length: 3 }, () => ({ actor_email: someone.user.email })))
+  })
+
   test('deleting a client requires its name, and deletes the client and its tokens', async () => {
     const { client, access_token } = await newApplication()
     const page = await search({ client: client.clientId })

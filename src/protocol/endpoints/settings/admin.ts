@@ -5,7 +5,6 @@ import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { Refusal } from '../../../model/refusal.ts'
 import type { AdminClientItem, AdminTokenItem } from '../../../pages/models/admin.ts'
-import type { ClientAct } from '../../../records/administration.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
 import { type LogoState, logoUriOf } from '../../../records/clients/client-logos.ts'
 import type { TokenWithNames } from '../../../store/contract/tokens.ts'
@@ -63,6 +62,7 @@ export const adminPage = settingsPage({
       action: server.ui.links.admin,
       actAction: here(request),
       search,
+      resources: server.resources.map(({ resource }) => resource),
       mostRefused,
       clients: listed(request, 'clients_after', clients, (item) =>
         clientItem(
@@ -120,13 +120,16 @@ const actOnClient = async (request: SettingsRequest, params: Parameters): Promis
   if (!client || client.isPersonal) throw notFound()
   if (act === 'delete') checkConfirmation(params, client)
   const seen = params.optional('seen')
-  if (act === 'verify' && seen !== undefined && seen !== seenOf(client)) {
+  if ((act === 'verify' || act === 'pin') && seen !== undefined && seen !== seenOf(client)) {
     throw new InvalidField('act', 'The application has changed since the page was loaded.', {
       problem: 'changedMeanwhile',
     })
   }
   const actor = { user: signedIn.user, address: http.address }
-  await server.administration.actOnClient(client.clientId, act, actor)
+  if (act === 'set_default_resource') {
+    const resource = params.optional('default_resource') ?? null
+    await server.administration.setDefaultResource(client.clientId, resource, actor)
+  } else await server.administration.actOnClient(client.clientId, act, actor)
   const { done } = texts
   const sentence = {
     verify: done.clientVerified,
@@ -134,6 +137,9 @@ const actOnClient = async (request: SettingsRequest, params: Parameters): Promis
     fetch_logo: done.logoRequested,
     disable: done.clientDisabled,
     enable: done.clientEnabled,
+    pin: done.clientPinned,
+    unpin: done.clientUnpinned,
+    set_default_resource: done.defaultResourceChanged,
     delete: done.clientDeleted,
   }[act](client.name)
   return { location: `${here(request)}#clients`, notice: { done: sentence, list: 'clients' } }
@@ -155,13 +161,13 @@ const deleteToken = async (request: SettingsRequest, params: Parameters): Promis
 const notDeletedIn = (params: Parameters): string | undefined =>
   params.repeated('act')[0] === 'delete' ? params.repeated('client_id')[0] : undefined
 
-const actIn = (params: Parameters): ClientAct => {
+const actIn = (params: Parameters): (typeof clientActs)[number] => {
   const act = clientActs.find((known) => known === params.optional('act'))
   if (!act) throw new InvalidField('act', `act must be one of ${clientActs.join(', ')}.`)
   return act
 }
 
-// Returns a digest of the fields that the page shows, to detect changes before the administrator verifies the client.
+// Returns a digest of the fields that the page shows, to detect changes before the administrator vouches for the client.
 const seenOf = (client: Client): string => {
   const { name, description, website, redirectUris, userId } = client
   return sha256(
@@ -196,6 +202,8 @@ const clientItem = (
   isConfidential: client.isConfidential,
   isVerified: client.isVerified,
   isDisabled: client.isDisabled,
+  isPinned: client.isPinned,
+  defaultResource: client.defaultResource,
   origin: client.origin,
   createdAt: client.createdAt,
   users,

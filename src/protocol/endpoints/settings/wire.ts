@@ -170,6 +170,8 @@ export const adminClientToWire = (
 ): Wire<typeof adminClient> => ({
   ...clientToWire(client, users, server),
   owner: client.owner?.email ?? null,
+  is_pinned: client.isPinned,
+  default_resource: client.defaultResource,
 })
 
 /** Converts a user for administrators. */

@@ -6,6 +6,10 @@ import { client } from './clients.ts'
 
 export const adminClient = client.extend({
   owner: text.nullable().describe('The e-mail address of the owner; null without an owner.'),
+  is_pinned: flag.describe('Whether the server keeps the stored document of the client.'),
+  default_resource: text
+    .nullable()
+    .describe('The resource of tokens whose request names none; null: the setting of the server.'),
 })
 
 export const adminToken = z.strictObject({
@@ -33,6 +37,9 @@ export const clientActs = [
   'fetch_logo',
   'disable',
   'enable',
+  'pin',
+  'unpin',
+  'set_default_resource',
   'delete',
 ] as const
 
@@ -48,11 +55,14 @@ export const administrationForm = z.looseObject({
   client: formText.optional().describe('The text to search for in the applications.'),
   token: formText.optional().describe('The text to search for in the tokens.'),
   client_id: formText.optional().describe('The ID of the client.'),
+  default_resource: formText
+    .optional()
+    .describe('The default resource for `set_default_resource`; empty: the setting of the server.'),
   token_id: formId.optional().describe('The ID of the token, instead of a client ID.'),
   confirm_name: formText.optional().describe('The name of the client, to confirm its deletion.'),
   seen: formText
     .optional()
     .describe(
-      'The digest in the form of the page, to verify a client. The request fails if the client changed since then.',
+      'The digest in the form of the page, to verify or pin a client. The request fails if the client changed since then.',
     ),
 })

@@ -55,6 +55,7 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('is_personal', 'integer', (c) => c.notNull())
         .addColumn('is_verified', 'integer', (c) => c.notNull().defaultTo(0))
         .addColumn('is_disabled', 'integer', (c) => c.notNull().defaultTo(0))
+        .addColumn('is_pinned', 'integer', (c) => c.notNull().defaultTo(0))
         .addColumn('redirect_uris', 'text', (c) => c.notNull())
         .addColumn('default_scopes', 'text', (c) => c.notNull())
         .addColumn('optional_scopes', 'text', (c) => c.notNull().defaultTo(''))
