@@ -1,0 +1,11 @@
+/**
+ * A zod schema, described by the types that it converts. The public declarations of this package use this type, so that
+ * they compile without the declarations of zod.
+ */
+export interface Schema<Input, Output> {
+  readonly _zod: { readonly input: Input; readonly output: Output }
+  parse(value: unknown): Output
+  safeParse(
+    value: unknown,
+  ): { readonly success: true; readonly data: Output } | { readonly success: false }
+}
