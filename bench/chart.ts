@@ -8,6 +8,7 @@ import {
   type GrowthResults,
   growthNames,
   type MemoryResults,
+  type PressureResults,
   type Run,
   type StoreResults,
 } from './support/results.ts'
@@ -20,6 +21,7 @@ import {
   machineTable,
   mainTable,
   memoryTable,
+  pressureTable,
   spreadTable,
 } from './tables.ts'
 
@@ -64,6 +66,7 @@ export const renderDocuments = async (): Promise<Documents> => {
   const sqlite = await read<StoreResults>('sqlite')
   const footprint = await read<FootprintResults>('footprint')
   const memory = await read<MemoryResults>('memory')
+  const pressure = await read<PressureResults>('pressure')
   const growthPostgres = await read<GrowthResults>('growth-postgres')
   const growthSqlite = await read<GrowthResults>('growth-sqlite')
   const compared = [postgres, sqlite].filter(isDefined)
@@ -81,6 +84,7 @@ export const renderDocuments = async (): Promise<Documents> => {
   }
   if (footprint) texts.footprint = footprintTable(footprint) + leftOut(footprint)
   if (memory) texts.memory = memoryTable(memory)
+  if (pressure) texts.pressure = pressureTable(pressure)
   if (growth.length > 0) {
     texts['growth-chart'] =
       '![Cost with more tokens, connections and processes](images/bench-growth.svg)'
@@ -91,6 +95,7 @@ export const renderDocuments = async (): Promise<Documents> => {
     SQLite: sqlite,
     'Start, disk, installation': footprint,
     Memory: memory,
+    Pressure: pressure,
     'Growth, PostgreSQL': growthPostgres,
     'Growth, SQLite': growthSqlite,
   }

@@ -7,6 +7,7 @@
  *     npm run bench -- --footprint           start-up time, disk and installation size of each server
  *     npm run bench -- --memory              the memory of this server during two million requests
  *     npm run bench -- --growth [--rows N]   the cost with more tokens, connections and processes
+ *     npm run bench -- --pressure            the cost beside a busy process, and with slow flushes of the disk
  *
  * Every run except `--quick` writes to bench/results, and then updates the tables of docs/performance.md and the
  * charts. PostgreSQL runs at TEST_POSTGRES_URL, or in a cluster that scripts/with-services.ts starts. `--store`,
@@ -20,13 +21,14 @@ import { parseArgs } from 'node:util'
 import { writeDocuments } from './chart.ts'
 import { measureFootprints } from './measures/footprint.ts'
 import { measureMemory } from './measures/memory.ts'
+import { measurePressure } from './measures/pressure.ts'
 import { Compared, type Comparison } from './support/compare.ts'
 import { Databases, postgresVersion } from './support/databases.ts'
 import { describeMachine } from './support/machine.ts'
 import { meetRequirements } from './support/requirements.ts'
 import type { Run, StoreResults } from './support/results.ts'
 import { type WorkName, workNames } from './support/works.ts'
-import { comparisonTables } from './tables.ts'
+import { comparisonTables, pressureTable } from './tables.ts'
 import type { StoreKind } from './targets.ts'
 
 const { values } = parseArgs({
@@ -35,6 +37,7 @@ const { values } = parseArgs({
     footprint: { type: 'boolean', default: false },
     memory: { type: 'boolean', default: false },
     growth: { type: 'boolean', default: false },
+    pressure: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000000' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
@@ -121,6 +124,11 @@ try {
   } else if (values.memory) {
     const names = only.length > 0 ? only : ['floor', 'ours']
     await write('memory', await measureMemory(stores, names, databases, run))
+  } else if (values.pressure) {
+    const names = only.length > 0 ? only : ['floor', 'ours', 'node-oauth']
+    const results = await measurePressure(names, stores, comparison, databases, run)
+    console.log(pressureTable(results))
+    if (only.length === 0 && !chosen) await write('pressure', results)
   } else if (values.growth) {
     const { measureGrowth } = await import('./measures/growth.ts')
     const rows = [10_000, ...(Number(values.rows) > 1e6 ? [1e6] : []), Number(values.rows)]

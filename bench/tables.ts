@@ -5,6 +5,8 @@ import {
   type GrowthPoint,
   type GrowthResults,
   type MemoryResults,
+  type PressureName,
+  type PressureResults,
   type Round,
   type Run,
   ratio,
@@ -174,6 +176,41 @@ export const memoryTable = ({ series }: MemoryResults): string =>
       ]
     }),
   ])
+
+const pressureTitles: Readonly<Record<PressureName, string>> = {
+  none: 'without pressure',
+  neighbour: 'busy neighbour',
+  disk: 'slow flushes',
+}
+
+/**
+ * The table of requests per second · p99 in milliseconds · ratio of the p99 to the p99 of the same server without
+ * pressure.
+ */
+export const pressureTable = ({ series }: PressureResults): string => {
+  const works = ['token', 'refresh', 'resource'] as const
+  return table([
+    ['', ...works],
+    ...series.map((each) => {
+      const calm = series.find(
+        ({ name, store, pressure }) =>
+          name === each.name && store === each.store && pressure === 'none',
+      )
+      return [
+        `${titleOf(each)}, ${storeTitles[each.store]}, ${pressureTitles[each.pressure]}`,
+        ...works.map((work) => {
+          const rounds = each.works[work]
+          if (!rounds?.length) return ''
+          const p99 = medianOf(rounds, 'p99')
+          const figures = [whole(medianOf(rounds, 'requestsPerSecond')), oneDigit(p99)]
+          if (each.pressure !== 'none')
+            figures.push(`× ${oneDigit(p99 / medianOf(calm?.works[work], 'p99'))}`)
+          return figures.join(' · ')
+        }),
+      ]
+    }),
+  ])
+}
 
 const growthWorks = ['token', 'resources', 'refresh'] as const
 

@@ -89,6 +89,19 @@ export interface GrowthResults extends Run {
   readonly points: readonly GrowthPoint[]
 }
 
+/** The conditions of a measurement under pressure. */
+export const pressureNames = ['none', 'neighbour', 'disk'] as const
+export type PressureName = (typeof pressureNames)[number]
+
+export interface PressureResults extends Run {
+  readonly connections: number
+  readonly seconds: number
+  readonly series: readonly (TargetResults & {
+    readonly store: StoreKind
+    readonly pressure: PressureName
+  })[]
+}
+
 export interface Spread {
   readonly median: number
   readonly lowest: number

@@ -23,6 +23,8 @@ interface CreateOptions {
   readonly responseType?: readonly string[]
   readonly authMethod?: string
   readonly defaultResource?: string
+  readonly postLogoutRedirectUri?: readonly string[]
+  readonly backchannelLogoutUri?: string
   readonly jwks?: string
   readonly jwksUri?: string
 }
@@ -88,6 +90,18 @@ export const addClients = (program: Command): void => {
       single(
         '--default-resource <url>',
         'The resource of its tokens if the client requests none. (default: the setting defaultResource)',
+      ),
+    )
+    .addOption(
+      repeated(
+        '--post-logout-redirect-uri <uri>',
+        'A URI to which users return after a logout. Repeatable. Requires OpenID Connect.',
+      ),
+    )
+    .addOption(
+      single(
+        '--backchannel-logout-uri <url>',
+        'The URL that receives a logout token when a session ends. Requires OpenID Connect.',
       ),
     )
     .addOption(
@@ -227,6 +241,10 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   tokenEndpointAuthMethod: (options.authMethod ?? null) as ClientInput['tokenEndpointAuthMethod'] &
     string,
   defaultResource: options.defaultResource ?? null,
+  openid: {
+    post_logout_redirect_uris: options.postLogoutRedirectUri ?? null,
+    backchannel_logout_uri: options.backchannelLogoutUri ?? null,
+  },
   jwks: options.jwks === undefined ? null : keysIn(options.jwks),
   jwksUri: options.jwksUri ?? null,
 })

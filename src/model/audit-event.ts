@@ -46,7 +46,7 @@ export const auditEvents = {
   },
   'session.ended': {
     sentence:
-      'Sessions of a user were ended before their expiry. Reasons: `logout`, `elsewhere` (the user ended the session in the list of sessions), `login` (a new login in the same browser), `password` (the password was changed), `administrator` (an administrator logged the user out).',
+      'Sessions of a user were ended before their expiry. Reasons: `logout`, `elsewhere` (the user ended the session in the list of sessions), `login` (a new login in the same browser), `password` (the password was changed), `administrator` (an administrator logged the user out), `limit` (a new login exceeded the maximum number of sessions).',
     details: ['reason', 'count'],
   },
   'consent.given': {

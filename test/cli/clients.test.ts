@@ -59,6 +59,24 @@ test('clients set-default-resource sets and removes the default resource of a cl
 })
 
 describe('clients create', () => {
+  test('registers the URLs for the logout of OpenID Connect, and refuses a URL without https [T2408]', async () => {
+    await using place = await withUser()
+    const create = (uri: string) =>
+      place.run(
+        ...['clients', 'create', ...minimal],
+        ...['--post-logout-redirect-uri', uri, '--post-logout-redirect-uri', 'http://localhost:1/'],
+        ...['--backchannel-logout-uri', 'https://photos.example/ended'],
+      )
+    const { client_id } = JSON.parse((await create('https://photos.example/')).stdout)
+    const client = await place.server.clients.find(client_id)
+    expect(JSON.parse(client?.metadata ?? '')).toEqual({
+      post_logout_redirect_uris: ['https://photos.example/', 'http://localhost:1/'],
+      backchannel_logout_uri: 'https://photos.example/ended',
+    })
+    const { code, stderr } = await create('http://photos.example/')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('post_logout_redirect_uris')])
+  })
+
   test('reads public keys from a file, and neither creates nor prints a secret', async () => {
     await using place = await withUser()
     const key = await newClientKey()

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import * as dpop from 'dpop'
+import { decodeJwt } from 'jose'
 import pLimit from 'p-limit'
 import { Scope, table, type User } from 'svc-oauth2server'
 import { fromEnvironment } from 'svc-oauth2server/environment'
@@ -32,7 +33,7 @@ import {
 import { startRedis } from '../support/redis.ts'
 import { browser, logIn } from '../support/session.ts'
 import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing-client.ts'
-import { authorizeUrl, newPkce, UserAgent } from '../support/user-agent.ts'
+import { authorizeUrl, newPkce, tokenRequest, UserAgent } from '../support/user-agent.ts'
 import { asPattern, blocksOf, readPage, root } from './markdown.ts'
 
 // Every `ts` block of a how-to page is a whole program, which these tests compile and run unchanged.
@@ -68,8 +69,8 @@ const pages = [
   'testing',
   'tokens-for-other-servers',
 ]
-/** The pages whose application consists of several files, which test/full/nextjs-sveltekit builds and runs. */
-const inSeveralFiles = ['nextjs', 'sveltekit']
+/** The pages with several files, which test/full/nextjs-sveltekit and test/full/pages/log-in-with run. */
+const inSeveralFiles = ['log-in-with', 'nextjs', 'sveltekit']
 const programs = pages.flatMap((page) =>
   blocksOf(readPage(`docs/how-to/${page}.md`))
     .filter(({ language }) => language === 'ts')
@@ -392,6 +393,86 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       const info = await fetch(`${url}/oauth/userinfo`, { headers })
       expect(await info.json()).toEqual({ sub: String(user.id), nickname: 'ada' })
     }))
+
+  test('openid-connect-2: a client learns about the login of the application, and its logout ends the access [T2902]', ({
+    expect,
+  }) =>
+    twoAtOnce(() =>
+      running('openid-connect-2', async ({ url, database }) => {
+        const home = 'https://client.example/'
+        const ada = { id: 1, email: 'ada@example.org', emailVerified: true }
+        const own = {
+          openidConnect: true,
+          users: { find: async () => ({ ...ada, active: true, isAdmin: false }) },
+          resourceOwner: () => null,
+          loginUrl: '/enter',
+        }
+        const server = await opened(database, own)
+        const redirect_uri = `${home}cb`
+        const { client, clientSecret } = await server.clients.create({
+          name: 'C',
+          userId: 1,
+          redirectUris: [redirect_uri],
+          openid: { post_logout_redirect_uris: [home] },
+        })
+        await server.close()
+        const { clientId } = client
+        const pkce = newPkce()
+        const request = (given: Record<string, string>) =>
+          authorizeUrl(url, {
+            client_id: clientId,
+            redirect_uri,
+            scope: 'openid',
+            code_challenge: pkce.challenge,
+            code_challenge_method: 'S256',
+            ...given,
+          })
+        const token = (given: Record<string, string>) =>
+          tokenRequest(url, given, { basic: { clientId, clientSecret } })
+        const agent = new UserAgent()
+        const logIn = async (page: { readonly address: string }) => {
+          const body = new URLSearchParams({ email: ada.email, password: 'a long password' })
+          const answer = await agent.fetch(page.address, { method: 'POST', body })
+          return answer.headers.get('location') ?? ''
+        }
+        const responseFrom = async (address: string) => {
+          const page = await agent.browse(address)
+          const redirect = page.status === 200 ? await agent.submit(page, { confirm: 'yes' }) : page
+          return new URL(redirect.headers.get('location') ?? 'none:').searchParams
+        }
+        const tokensFrom = async (answer: URLSearchParams) => {
+          const code = answer.get('code') ?? ''
+          const given = { grant_type: 'authorization_code', code, redirect_uri }
+          return (await token({ ...given, code_verifier: pkce.verifier })).body
+        }
+        const login = await agent.browse(request({ max_age: '3600' }))
+        expect(new URL(login.address).pathname).toBe('/enter')
+        const first = await tokensFrom(await responseFrom(await logIn(login)))
+        const claims = decodeJwt(String(first.id_token))
+        expect(claims).toMatchObject({ sub: '1', amr: ['pwd'], auth_time: expect.any(Number) })
+
+        await wait(1100)
+        const again = await agent.browse(request({ prompt: 'login' }))
+        const asked = new URL(again.address).searchParams
+        expect(asked.get('prompt')).toBe('login')
+        const unchanged = await responseFrom(`${new URL(asked.get('next') ?? '', url)}`)
+        expect(unchanged.get('error')).toBe('login_required')
+        const second = await tokensFrom(await responseFrom(await logIn(again)))
+        const later = decodeJwt(String(second.id_token))
+        expect(Number(later.auth_time)).toBeGreaterThan(Number(claims.auth_time))
+
+        const end = { id_token_hint: String(second.id_token), post_logout_redirect_uri: home }
+        const leave = await agent.browse(`${url}/oauth/logout?${new URLSearchParams(end)}`)
+        expect(new URL(leave.address).pathname).toBe('/leave')
+        const left = await agent.fetch(leave.address, { method: 'POST' })
+        const back = await agent.browse(left.headers.get('location') ?? '')
+        expect(back.headers.get('location')).toBe(home)
+        for (const { refresh_token } of [first, second]) {
+          const given = { grant_type: 'refresh_token', refresh_token: String(refresh_token) }
+          expect((await token(given)).body.error).toBe('invalid_grant')
+        }
+      }),
+    ))
 
   test('client-authentication: authenticates a client with keys, and publishes all methods in the metadata', ({
     expect,

@@ -215,6 +215,7 @@ export const sampleViews = (
       client: outside('Photo Print'),
       done: undefined,
       problem: undefined,
+      hasExpired: true,
       dropsCookies: true,
     },
     requestLink: {
@@ -467,6 +468,10 @@ export const sampleViews = (
     },
     sessions: {
       action: '/account/settings/sessions/',
+      ended: [
+        { reason: 'elsewhere', count: 2, at: now - 2 * hour, address: outside('198.51.100.7') },
+        { reason: 'administrator', count: 1, at: now - 3 * day, address: '' },
+      ],
       unverifiedEmail: outside('ada@example.org'),
       done: undefined,
       problem: undefined,

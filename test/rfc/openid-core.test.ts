@@ -3,7 +3,7 @@ import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 
 import type { ClientInput } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
-import { responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
+import { authorizeUrl, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 // OpenID Connect Core 1.0. Titles begin with the section.
 
@@ -572,7 +572,64 @@ describe('a server whose application logs users in', () => {
     const after = await client.agent.browse(new URL(next, app.issuer))
     expect(new URL(after.headers.get('location') ?? '').searchParams.get('code')).not.toBeNull()
   })
+
+  test.each([
+    ['prompt=login', { prompt: 'login' }, false],
+    ['prompt=login and consent', { prompt: 'login consent' }, false],
+    ['prompt=select_account', { prompt: 'select_account' }, false],
+    ['max_age=0', { max_age: '0' }, false],
+    ['prompt=login and max_age', { prompt: 'login', max_age: '60' }, false],
+    ['prompt=login of a pushed request', { prompt: 'login' }, true],
+  ])(
+    '%s: the time of the login decides whether the user has logged in again [T2900]',
+    async (_what, given, isPushed) => {
+      let authTime = 0
+      let user: number | undefined
+      await using app = await startServer({
+        openidConnect: true,
+        loginUrl: '/host-login',
+        resourceOwner: () => (user === undefined ? null : { id: user, sessionId: 's', authTime }),
+      })
+      user = Number(app.user.id)
+      authTime = app.now() - 30_000
+      const client = await TestClient.register(app, new UserAgent())
+      await client.tokens({ scope: 'openid' })
+      const url = isPushed ? await pushed(client, given) : client.url({ scope: 'openid', ...given })
+      const page = await client.agent.browse(url)
+      const login = new URL(page.address)
+      expect([login.pathname, login.searchParams.get('prompt')]).toEqual(['/host-login', 'login'])
+      const next = new URL(login.searchParams.get('next') ?? '', app.issuer)
+      app.advance(5)
+      const unchanged = new URL((await client.agent.browse(next)).headers.get('location') ?? 'x:')
+      expect(unchanged.searchParams.get('error')).toBe('login_required')
+      expect(unchanged.searchParams.get('state')).toBe('xyz')
+      authTime = app.now()
+      app.advance(5)
+      const code = (await client.agent.authorize(app, next)).searchParams.get('code') ?? ''
+      const { body } = await client.redeem(code)
+      expect(claimsIn(body).auth_time).toBe(Math.floor(authTime / 1000))
+      // The request itself still requires a login, whoever sends it again.
+      if ('prompt' in given && !isPushed)
+        expect((await client.agent.browse(url)).address).toContain('/host-login')
+    },
+  )
 })
+
+/** Pushes an authorization request. @returns the URL of the request */
+const pushed = async (client: TestClient, given: Record<string, string>): Promise<string> => {
+  const parameters = new URL(client.url({ scope: 'openid', ...given })).searchParams
+  parameters.append('client_secret', client.clientSecret)
+  const response = await fetch(`${client.app.issuer}/oauth/par`, {
+    method: 'POST',
+    body: parameters,
+  })
+  const { request_uri } = (await response.json()) as { readonly request_uri: string }
+  return authorizeUrl(client.app.issuer, {
+    response_type: undefined,
+    client_id: client.clientId,
+    request_uri,
+  })
+}
 
 describe('a server without OpenID Connect', () => {
   test('has neither the endpoints nor the scopes [T1533]', async () => {

@@ -407,6 +407,18 @@ describe('Back-Channel Logout', () => {
     await expect.poll(() => received.length).toBe(2)
   })
 
+  test('a host without a logout page has no end session endpoint [T2901]', async () => {
+    await using app = await startServer({
+      openidConnect: true,
+      loginUrl: '/host-login',
+      resourceOwner: () => 1,
+    })
+    const document = await fetch(`${app.issuer}/.well-known/openid-configuration`)
+    expect(await document.json()).not.toHaveProperty('end_session_endpoint')
+    for (const method of ['GET', 'POST'])
+      expect((await fetch(`${app.issuer}/oauth/logout`, { method })).status).toBe(404)
+  })
+
   test('the sweeper removes the note of an old login [T1578]', async () => {
     await using started = await listening()
     const { app } = started

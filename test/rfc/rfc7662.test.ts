@@ -1,4 +1,5 @@
 import { StoreUnavailable } from 'svc-oauth2server'
+import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { basicOf, type FormResponse, postForm } from '../support/form.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -377,6 +378,48 @@ describe('RFC 7662 §4 limits for callers', () => {
     expectInactive(await introspect(server, await other.personalToken()))
     const nobody = await TestClient.register(other, new UserAgent())
     expectInactive(await introspect(nobody, (await issue([files])).accessToken))
+  })
+
+  test('§4 a token for the application alone is inactive for the servers of other resources [T2905]', async () => {
+    const issuer = 'http://localhost:3000'
+    const [ofFiles, ofApplication]: [string[], string[]] = [[], []]
+    const server = await createTestServer({
+      issuer,
+      resources: [
+        { resource: files, introspectionClients: ofFiles },
+        { resource: issuer, introspectionClients: ofApplication },
+      ],
+    })
+    const user = await server.users.create({ email: 'a@example.org', password: null })
+    const register = (name: string) => server.clients.create({ name, userId: user.id })
+    const [client, forFiles, forApplication] = [
+      await register('Client'),
+      await register('Files'),
+      await register('Application'),
+    ]
+    ofFiles.push(forFiles.client.clientId)
+    ofApplication.push(forApplication.client.clientId)
+    const tokenFor = async (resources: readonly string[]) => {
+      const [subject, refreshable, scopes] = [user, false, []]
+      const about = { type: 'user', client: client.client, subject, scopes, refreshable } as const
+      return (await server.tokens.issue({ ...about, resources })).accessToken
+    }
+    const audienceFor = async (
+      { client: { clientId: client_id }, clientSecret: client_secret }: typeof client,
+      token: string,
+    ) => {
+      const body = new URLSearchParams({ client_id, client_secret, token })
+      const request = new Request(`${issuer}/oauth/introspect`, { method: 'POST', body })
+      return ((await (await server.fetch(request)).json()) as { readonly aud?: string }).aud
+    }
+    const limited = await tokenFor([issuer])
+    expect(await audienceFor(forFiles, limited)).toBeUndefined()
+    expect(await audienceFor(forApplication, limited)).toBe(issuer)
+    // Without a resource, a token is valid at every resource, and its audience is the issuer.
+    const unlimited = await tokenFor([])
+    expect(await audienceFor(forFiles, unlimited)).toBe(issuer)
+    expect(await audienceFor(forApplication, unlimited)).toBe(issuer)
+    await server.close()
   })
 
   test('§4 limits requests with unknown tokens, but not requests with valid tokens [T273]', async () => {

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
+import { en } from '../../src/pages/messages/en.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../support/session.ts'
@@ -42,6 +43,21 @@ const loginForm = async (agent: UserAgent, query = '') => {
   const text = await page.text()
   return { page, text, ...formIn(text) }
 }
+
+describe('a login page after an expired session', () => {
+  test('says that the session has expired, only to the browser of the session [T2056]', async () => {
+    await using own = await startServer({ sessionExpiresIn: 600, sessionIdleExpiresIn: 60 })
+    const { agent } = await logIn(own)
+    const shown = async (as: UserAgent, headers = {}) =>
+      (await (await as.fetch(`${own.issuer}/login`, { headers })).text()).includes(en.login.expired)
+    own.advance(61)
+    expect(await shown(new UserAgent())).toBe(false)
+    expect(await shown(agent, { 'user-agent': 'another browser' })).toBe(false)
+    expect(await shown(agent)).toBe(true)
+    await own.server.users.setActive(own.user.id, false)
+    expect(await shown(agent)).toBe(false)
+  })
+})
 
 const credentials = () => ({ email: app.user.email, password: app.password })
 

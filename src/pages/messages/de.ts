@@ -86,6 +86,7 @@ export const de: Messages = {
       'Du wurdest abgemeldet, bevor das gespeichert war. Melde dich an: Das Formular enthält deine Eingaben noch.',
     dropsCookies:
       'Safari kann sich an einer Adresse, die mit http:// beginnt, nicht anmelden. Verwende einen anderen Browser wie Firefox oder Chrome, oder öffne diese Seite über https.',
+    expired: 'Deine Sitzung ist abgelaufen. Melde dich wieder an, um fortzufahren.',
   },
   home: {
     title: 'Startseite',
@@ -407,6 +408,15 @@ export const de: Messages = {
     others: 'Überall sonst abmelden',
     othersAbout: 'Alle Browser außer diesem werden abgemeldet.',
     alone: 'Du bist nirgendwo sonst angemeldet.',
+    ended: 'Kürzlich beendet',
+    endedReasons: {
+      logout: 'Du hast dich abgemeldet.',
+      elsewhere: 'Du hast einen Browser von einem anderen Browser aus abgemeldet.',
+      login: 'Eine neue Anmeldung im selben Browser hat die Sitzung ersetzt.',
+      password: 'Das Passwort wurde geändert.',
+      administrator: 'Ein Administrator hat dich abgemeldet.',
+      limit: 'Es gab zu viele Anmeldungen: Die älteste Sitzung wurde beendet.',
+    },
   },
   formPost: {
     title: 'Weiter zur Anwendung',

@@ -91,6 +91,7 @@ export const en = {
       'You were logged out before this was saved. Log in: the form still contains what you entered.',
     dropsCookies:
       'Safari cannot log in at an address that begins with http://. Use another browser, such as Firefox or Chrome, or open this site over https.',
+    expired: 'Your session has expired. Log in again to continue.',
   },
   home: {
     title: 'Start page',
@@ -407,6 +408,15 @@ export const en = {
     others: 'Log out everywhere else',
     othersAbout: 'All browsers except this one will be logged out.',
     alone: 'You are not logged in anywhere else.',
+    ended: 'Recently ended',
+    endedReasons: {
+      logout: 'You logged out.',
+      elsewhere: 'You logged out a browser from another browser.',
+      login: 'A new login in the same browser replaced the session.',
+      password: 'The password was changed.',
+      administrator: 'An administrator logged you out.',
+      limit: 'You logged in too often: the oldest session ended.',
+    },
   },
   /** Pages with which a user requests and opens a link by e-mail. */
   formPost: {

@@ -86,6 +86,7 @@ export const es: Messages = {
       'Tu sesión se cerró antes de guardar esto. Inicia sesión: el formulario conserva lo que escribiste.',
     dropsCookies:
       'Safari no puede iniciar sesión en una dirección que empieza por http://. Usa otro navegador, como Firefox o Chrome, o abre este sitio con https.',
+    expired: 'Tu sesión ha caducado. Vuelve a iniciar sesión para continuar.',
   },
   home: {
     title: 'Página de inicio',
@@ -405,6 +406,15 @@ export const es: Messages = {
     others: 'Cerrar las demás sesiones',
     othersAbout: 'Se cierra la sesión en todos los navegadores menos en este.',
     alone: 'No has iniciado sesión en ningún otro lugar.',
+    ended: 'Cerradas recientemente',
+    endedReasons: {
+      logout: 'Cerraste la sesión.',
+      elsewhere: 'Cerraste la sesión de un navegador desde otro navegador.',
+      login: 'Un nuevo inicio de sesión en el mismo navegador sustituyó la sesión.',
+      password: 'Se cambió la contraseña.',
+      administrator: 'Un administrador cerró tu sesión.',
+      limit: 'Había demasiadas sesiones: se cerró la más antigua.',
+    },
   },
   formPost: {
     title: 'Continuar a la aplicación',

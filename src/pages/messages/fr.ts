@@ -87,6 +87,7 @@ export const fr: Messages = {
       'Vous avez été déconnecté avant l’enregistrement. Connectez-vous\u00a0: le formulaire contient encore votre saisie.',
     dropsCookies:
       'Safari ne peut pas se connecter à une adresse qui commence par http://. Utilisez un autre navigateur, comme Firefox ou Chrome, ou ouvrez ce site en https.',
+    expired: 'Votre session a expiré. Connectez-vous à nouveau pour continuer.',
   },
   home: {
     title: 'Accueil',
@@ -410,6 +411,15 @@ export const fr: Messages = {
     others: 'Déconnecter partout ailleurs',
     othersAbout: 'Tous les navigateurs sauf celui-ci seront déconnectés.',
     alone: 'Vous n’avez aucune autre session ouverte.',
+    ended: 'Récemment terminées',
+    endedReasons: {
+      logout: 'Vous vous êtes déconnecté(e).',
+      elsewhere: 'Vous avez déconnecté un navigateur depuis un autre navigateur.',
+      login: 'Une nouvelle connexion dans le même navigateur a remplacé la session.',
+      password: 'Le mot de passe a été modifié.',
+      administrator: 'Un administrateur vous a déconnecté(e).',
+      limit: 'Il y avait trop de sessions\u00a0: la plus ancienne a été fermée.',
+    },
   },
   formPost: {
     title: 'Continuer vers l’application',

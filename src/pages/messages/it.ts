@@ -84,6 +84,7 @@ export const it: Messages = {
       'La sessione è terminata prima del salvataggio. Accedi: il modulo contiene ancora ciò che hai inserito.',
     dropsCookies:
       'Safari non può accedere a un indirizzo che inizia con http://. Usa un altro browser, come Firefox o Chrome, oppure apri questo sito con https.',
+    expired: 'La tua sessione è scaduta. Accedi di nuovo per continuare.',
   },
   home: {
     title: 'Pagina iniziale',
@@ -401,6 +402,15 @@ export const it: Messages = {
     others: 'Disconnetti tutti gli altri',
     othersAbout: 'Tutti i browser tranne questo vengono disconnessi.',
     alone: 'Non hai effettuato l’accesso da nessun’altra parte.',
+    ended: 'Terminate di recente',
+    endedReasons: {
+      logout: 'Hai effettuato la disconnessione.',
+      elsewhere: 'Hai disconnesso un browser da un altro browser.',
+      login: 'Un nuovo accesso nello stesso browser ha sostituito la sessione.',
+      password: 'La password è stata modificata.',
+      administrator: 'Un amministratore ti ha disconnesso.',
+      limit: 'C’erano troppe sessioni: la più vecchia è stata terminata.',
+    },
   },
   formPost: {
     title: 'Continua verso l’applicazione',

@@ -86,6 +86,7 @@ export const pl: Messages = {
       'Wylogowano Cię, zanim dane zostały zapisane. Zaloguj się: formularz nadal zawiera to, co wpisano.',
     dropsCookies:
       'Safari nie może się zalogować pod adresem, który zaczyna się od http://. Użyj innej przeglądarki, na przykład Firefoksa lub Chrome, albo otwórz tę stronę przez https.',
+    expired: 'Twoja sesja wygasła. Zaloguj się ponownie, aby kontynuować.',
   },
   home: {
     title: 'Strona główna',
@@ -418,6 +419,15 @@ export const pl: Messages = {
     others: 'Wyloguj wszędzie indziej',
     othersAbout: 'Wszystkie przeglądarki poza tą zostaną wylogowane.',
     alone: 'Nie masz innych aktywnych sesji.',
+    ended: 'Niedawno zakończone',
+    endedReasons: {
+      logout: 'Nastąpiło wylogowanie przez Ciebie.',
+      elsewhere: 'Przeglądarka została wylogowana przez Ciebie z innej przeglądarki.',
+      login: 'Nowe logowanie w tej samej przeglądarce zastąpiło sesję.',
+      password: 'Hasło zostało zmienione.',
+      administrator: 'Administrator zakończył sesję.',
+      limit: 'Było zbyt wiele sesji: najstarsza została zakończona.',
+    },
   },
   formPost: {
     title: 'Przejście do aplikacji',

@@ -85,6 +85,7 @@ export const pt: Messages = {
       'Sua sessão terminou antes de salvar. Entre: o formulário ainda contém o que você digitou.',
     dropsCookies:
       'O Safari não consegue entrar em um endereço que começa com http://. Use outro navegador, como Firefox ou Chrome, ou abra este site com https.',
+    expired: 'Sua sessão expirou. Entre novamente para continuar.',
   },
   home: {
     title: 'Página inicial',
@@ -401,6 +402,15 @@ export const pt: Messages = {
     others: 'Encerrar as outras sessões',
     othersAbout: 'A sessão é encerrada em todos os navegadores, exceto neste.',
     alone: 'Sua conta não está aberta em nenhum outro lugar.',
+    ended: 'Encerradas recentemente',
+    endedReasons: {
+      logout: 'Você saiu da conta.',
+      elsewhere: 'Você encerrou a sessão de um navegador a partir de outro.',
+      login: 'Um novo login no mesmo navegador substituiu a sessão.',
+      password: 'A senha foi alterada.',
+      administrator: 'Um administrador encerrou a sessão.',
+      limit: 'Havia sessões demais: a mais antiga foi encerrada.',
+    },
   },
   formPost: {
     title: 'Continuar para o aplicativo',

@@ -83,6 +83,7 @@ export const zh: Messages = {
     loggedOut: '保存之前你已退出登录。请登录：表单中仍保留你输入的内容。',
     dropsCookies:
       'Safari 无法在以 http:// 开头的地址登录。请使用其他浏览器（如 Firefox 或 Chrome），或通过 https 打开本网站。',
+    expired: '你的会话已过期。请重新登录以继续。',
   },
   home: {
     title: '起始页',
@@ -356,6 +357,15 @@ export const zh: Messages = {
     others: '退出所有其他登录',
     othersAbout: '除此浏览器外，所有浏览器都将退出登录。',
     alone: '你没有在其他地方登录。',
+    ended: '最近结束的会话',
+    endedReasons: {
+      logout: '你已退出登录。',
+      elsewhere: '你从另一个浏览器退出了某个浏览器的登录。',
+      login: '同一浏览器中的新登录取代了该会话。',
+      password: '密码已更改。',
+      administrator: '管理员已将你退出登录。',
+      limit: '会话过多，最早的会话已结束。',
+    },
   },
   formPost: {
     title: '继续前往应用',

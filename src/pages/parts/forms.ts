@@ -1,8 +1,10 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
-/** The reason why a submitted form was refused, in the reader's language. */
+/** The reason why a submitted form was not saved, in the reader's language. */
 export interface FormProblem {
+  /** Whether the user made no mistake, so that the page shows a neutral notice. */
+  readonly isNeutral?: boolean
   /** The sentence that describes the problem of the whole form, or of its first invalid field. */
   readonly sentence: string
   /** All invalid fields; omitted if the problem concerns the whole form. */

@@ -16,6 +16,7 @@ export const formAlert = (
   { texts }: Frame,
 ): Html => {
   const listed = (problem?.fields ?? []).filter(({ name }) => Object.hasOwn(labels, name))
+  if (problem?.isNeutral) return note(problem.sentence)
   if (listed.length === 0) return alert(problem?.sentence)
   return html`<div class="notice" role="alert" tabindex="-1" autofocus>
 <p>${texts.frame.correct}</p>
@@ -28,6 +29,10 @@ ${listed.map(({ name, sentence, line }) => html`<li><a href="#${name}">${labels[
 /** Renders the confirmation of a completed action. */
 export const done = (sentence: string | undefined): Html =>
   sentence === undefined ? html`` : html`<p class="notice" role="status">${sentence}</p>`
+
+/** Renders a notice that reports neither a success nor a problem. */
+const note = (sentence: string): Html =>
+  html`<p class="notice neutral" role="status">${sentence}</p>`
 
 /** Renders a warning. */
 export const caution = (sentence: Html | string): Html =>

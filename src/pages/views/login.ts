@@ -12,6 +12,8 @@ export interface LoginView {
   readonly email: string
   /** The name of the client whose request the user decides about after the login; undefined without such a request. */
   readonly client: string | undefined
+  /** Whether the session of this browser has expired. */
+  readonly hasExpired: boolean
   /** The confirmation of a completed action, such as a new password. */
   readonly done: string | undefined
   readonly problem: string | undefined
@@ -31,6 +33,7 @@ export const loginPage: PageTemplate<LoginView> = (view, frame) => {
     html`<div class="card">
 <h1>${login.title}</h1>
 ${client === undefined ? '' : html`<p class="about">${filled(login.continueTo, html`<strong><bdi>${client}</bdi></strong>`)}</p>`}
+${view.hasExpired ? caution(login.expired) : ''}
 ${done(view.done)}
 ${alert(problem)}
 ${view.dropsCookies ? caution(login.dropsCookies) : ''}

@@ -2,6 +2,7 @@ import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
+import type { EndedSession } from '../models/ended-session.ts'
 import { badge, facts } from '../parts/facts.ts'
 import type { FormProblem } from '../parts/forms.ts'
 import { formId } from '../parts/forms.ts'
@@ -25,6 +26,7 @@ export interface SessionsView {
   /** The URL of the form that ends one session (`session_id`) or all other sessions (`others=yes`). */
   readonly action: string
   readonly sessions: Listed<SessionItem>
+  readonly ended: readonly EndedSession[]
   /** The e-mail address of the user if it is not verified; otherwise null. */
   readonly unverifiedEmail: string | null
   readonly done: string | undefined
@@ -49,7 +51,8 @@ ${items.map((session) => html`<li>${row(session, view.action, frame)}</li>`)}
 ${paging(view.sessions, texts.title, frame)}
 ${isAlone ? html`<p class="hint">${texts.alone}</p>` : othersForm(view.action, frame)}
 ${view.unverifiedEmail === null || frame.links.verifyEmail === null ? '' : verification(view.unverifiedEmail, frame.links.verifyEmail, frame)}
-${frame.links.password === null ? '' : html`<p><a class="button quiet" href="${frame.links.password}">${frame.texts.password.title}</a></p>`}`,
+${frame.links.password === null ? '' : html`<p><a class="button quiet" href="${frame.links.password}">${frame.texts.password.title}</a></p>`}
+${ended(view.ended, frame)}`,
     { place: { entry: 'sessions' } },
   )
 }
@@ -61,6 +64,17 @@ ${formId(frame)}
 <p>${texts.verify_email.about} <bdi>${email}</bdi></p>
 <button type="submit" class="quiet">${texts.request}</button>
 </form>`
+}
+
+const ended = (sessions: readonly EndedSession[], frame: Frame): Html => {
+  const { sessions: texts } = frame.texts
+  if (sessions.length === 0) return html``
+  return html`<section>
+<h2>${texts.ended}</h2>
+<ul class="ended">
+${sessions.map(({ reason, at, address }) => html`<li>${texts.endedReasons[reason]} <span class="hint">${time(frame, at)}${address === '' ? '' : html` · <bdi>${address}</bdi>`}</span></li>`)}
+</ul>
+</section>`
 }
 
 const row = (session: SessionItem, action: string, frame: Frame): Html => {

@@ -2,7 +2,7 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { SignedIn } from '../../model/auth.ts'
 import { Parameters } from '../../model/parameters.ts'
 import { formActionSource, withQuery } from '../../model/redirect-uri.ts'
-import { renderProblem } from '../endpoints/responses/problem.ts'
+import { notFound, renderProblem } from '../endpoints/responses/problem.ts'
 import { readerOf, textsOf } from '../endpoints/responses/reader.ts'
 import { renderPage } from '../endpoints/responses/render.ts'
 import { redirectResponse } from '../endpoints/responses/responses.ts'
@@ -27,6 +27,8 @@ export const endSessionEndpoint: Endpoint = {
   methods: ['GET', 'POST'],
   errors: 'page',
   async handle(http, server) {
+    // This server cannot end the sessions of an application, and does not know where the application ends them.
+    if (server.sessions.isHosted && server.ui.links.hostLogout === null) throw notFound()
     if (http.method !== 'POST') return answer(http, http.queryParameters(), server)
     const text = await http.formText()
     const params = new Parameters(text)

@@ -5,6 +5,7 @@ import { bits256, randomString } from '../../crypto/random.ts'
 import { noteUser } from '../../http/request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
 import { JWTExtendedException } from '../../model/jwt-error.ts'
+import type { SessionEnd } from '../../model/session-end.ts'
 import { type User, type UserId, UserProxy } from '../../model/user.ts'
 import { storedUserAgent } from '../../model/user-agent.ts'
 import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
@@ -124,10 +125,11 @@ export class Sessions implements SessionCheck {
         }
         const session = { ...fields, seal: keys.sealRow(sessionClaims(fields)) }
         if (former !== undefined) await this.#replace(former, fields, browser, tx)
-        await tx.sessions.deleteOldest(userId, settings.sessionsPerUser - 1)
+        const ended = await tx.sessions.deleteOldest(userId, settings.sessionsPerUser - 1)
         if (!(await tx.sessions.insert(session))) return undefined
         const { address, userAgent } = fields
         const by = { ...byUser(user), address, userAgent }
+        if (ended > 0) await this.#ended(tx, userId, 'limit', ended, user)
         await audit.add(tx, 'login.succeeded', { ...ofUser(user), by, details: {} })
         return this.#cookie(identifier)
       }),
@@ -171,6 +173,16 @@ export class Sessions implements SessionCheck {
       loggedInAt: session.createdAt,
       amr: ['pwd'],
     }
+  }
+
+  /** Returns whether the session of this browser has expired, or was not used for too long. */
+  async hasExpired(browser: BrowserCredentials): Promise<boolean> {
+    const identifier = this.#resourceOwner ? undefined : this.#identifier(browser.cookie)
+    if (identifier === undefined) return false
+    const found = await this.#context.store.sessions.find(digestOf('session', identifier))
+    const user = found && (await this.#users.joined(found.session, found.user))
+    if (!found || !user?.active || !this.#isSameBrowser(found.session, browser)) return false
+    return !this.#isCurrent(found.session) && this.#isIntact(found.session)
   }
 
   /** Whether the sessions belong to the application, which logs users in itself. */
@@ -244,7 +256,7 @@ export class Sessions implements SessionCheck {
   #ended(
     tx: Store,
     userId: UserId,
-    reason: 'login' | 'logout' | 'elsewhere' | 'administrator',
+    reason: Exclude<SessionEnd, 'password'>,
     count: number,
     user?: Pick<User, 'email'> | null,
   ): Promise<void> {
@@ -356,13 +368,13 @@ export class Sessions implements SessionCheck {
   }
 
   #isAlive(session: StoredSession): boolean {
+    return this.#isCurrent(session) && this.#isIntact(session)
+  }
+
+  #isCurrent({ expiresAt, lastSeenAt }: StoredSession): boolean {
     const { clock, settings } = this.#context
     const now = clock()
-    return (
-      session.expiresAt > now &&
-      session.lastSeenAt + settings.sessionIdleExpiresIn * 1000 > now &&
-      this.#isIntact(session)
-    )
+    return expiresAt > now && lastSeenAt + settings.sessionIdleExpiresIn * 1000 > now
   }
 
   #isIntact(session: StoredSession): boolean {

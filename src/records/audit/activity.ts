@@ -33,7 +33,7 @@ export class Activity {
   async listByUser(
     userId: UserId,
     cursor: Cursor,
-    search: Pick<AuditFilter, 'tokenId' | 'since' | 'until'> = {},
+    search: Pick<AuditFilter, 'event' | 'tokenId' | 'since' | 'until'> = {},
   ): Promise<Page<AuditRecord>> {
     const { store } = this.#context
     const filter = { ...search, userId, withoutRoutine: true }

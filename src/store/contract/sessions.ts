@@ -27,7 +27,7 @@ export interface SessionStore {
   ofUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>>
   delete(id: Digest): Promise<boolean>
   deleteOfUser(userId: UserId, except?: Digest): Promise<number>
-  /** Deletes a user's sessions, except for the latest `keep`. */
-  deleteOldest(userId: UserId, keep: number): Promise<void>
+  /** Deletes a user's sessions, except for the latest `keep`. @returns the number of deleted sessions */
+  deleteOldest(userId: UserId, keep: number): Promise<number>
   deleteExpired(now: number, idleSince: number, limit: number): Promise<number>
 }

@@ -116,10 +116,11 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .orderBy('id', 'desc')
         .limit(maxEnded)
         .offset(keep)
-      await write
+      const { numDeletedRows } = await write
         .deleteFrom('oauth2server_session')
         .where(isAmong(handle, 'id', oldest))
-        .execute()
+        .executeTakeFirst()
+      return Number(numDeletedRows)
     },
 
     async deleteExpired(now, idleSince, limit) {

@@ -50,7 +50,7 @@ describe('a form that is sent after its session has ended', () => {
     const login = await person.get(late.location ?? '')
     expect(login.done).toBe(en.login.loggedOut)
     const page = await afterLogin(person, late)
-    expect([page.status, page.alert]).toEqual([200, en.problems.loggedOut])
+    expect([page.status, page.alert, page.note]).toEqual([200, '', en.problems.loggedOut])
     expect(page.form(at.newToken).fields).toMatchObject({
       name: ['Typed'],
       scopes: ['notes:read'],
@@ -60,6 +60,15 @@ describe('a form that is sent after its session has ended', () => {
     expect((await tokens()).items).toEqual([])
     expect((await person.send(page.form(at.newToken))).status).toBe(303)
     expect((await tokens()).items).toMatchObject([{ name: 'Typed' }])
+  })
+
+  test('is not announced twice by the login page, if the session has expired [T2820]', async () => {
+    const person = await Person.logIn(app)
+    const late = await sentTooLate(person, at.newToken, typed, async () => app.advance(86_401))
+    const login = await person.get(late.location ?? '')
+    expect(login.done).toBe(en.login.loggedOut)
+    expect(login.html).not.toContain(en.login.expired)
+    expect((await person.get('/login')).html).toContain(en.login.expired)
   })
 
   test('keeps what was typed for every form with text, whichever way the session ended [T2101]', async () => {
@@ -88,7 +97,7 @@ describe('a form that is sent after its session has ended', () => {
         const person = await Person.logIn(app)
         const late = await sentTooLate(person, path, changes, () => end(person))
         const page = await afterLogin(person, late)
-        expect([path, page.alert]).toEqual([path, en.problems.loggedOut])
+        expect([path, page.note]).toEqual([path, en.problems.loggedOut])
         const lines = (value: unknown) => String(value).replaceAll('\r\n', '\n')
         const { fields } = page.form(path, 'name')
         for (const [name, value = []] of Object.entries(changes))
@@ -103,7 +112,7 @@ describe('a form that is sent after its session has ended', () => {
     const late = await sentTooLate(person, at.newToken, typed)
     const path = `${at.newToken}?draft=${draftIn(late)}`
     const isEmpty = (page: Page, at: string): void => {
-      expect([page.status, page.alert]).toEqual([200, ''])
+      expect([page.status, page.alert, page.note]).toEqual([200, '', ''])
       expect(page.form(at).fields.name).toEqual([''])
     }
     // Another user who logs in with the same browser gets an empty form.
@@ -114,7 +123,7 @@ describe('a form that is sent after its session has ended', () => {
     isEmpty(await again.get(`${path}&draft=${draftIn(late)}`), at.newToken)
     isEmpty(await again.get(path, { 'sec-purpose': 'prefetch' }), at.newToken)
     const pages = await Promise.all([1, 2, 3, 4].map(() => again.get(path)))
-    expect(pages.filter(({ alert }) => alert !== '')).toHaveLength(1)
+    expect(pages.filter(({ note }) => note !== '')).toHaveLength(1)
     isEmpty(await again.get(path), at.newToken)
 
     const second = await Person.logIn(app)
@@ -229,6 +238,6 @@ test('with the login of the application, what was typed survives the login too [
   owner = host.user.id as number
   const next = new URL(late.location ?? '', host.issuer).searchParams.get('next') ?? ''
   const page = await person.get(next)
-  expect(page.alert).toBe(en.problems.loggedOut)
+  expect(page.note).toBe(en.problems.loggedOut)
   expect(page.form(at.newToken).fields.name).toEqual(['Typed'])
 })

@@ -72,6 +72,54 @@ describe('the sessions page', () => {
   })
 })
 
+describe('the ended sessions on the page', () => {
+  const endedOn = (html: string): readonly string[] =>
+    [
+      ...(/<ul class="ended">([\s\S]*?)<\/ul>/.exec(html)?.[1] ?? '').matchAll(
+        /<li>[\s\S]*?<\/li>/g,
+      ),
+    ].map(([item]) => textOf(item))
+
+  test('are listed with the reason, latest first, and without the address of an administrator [T2054]', async () => {
+    const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
+    expect((await first.get(at.sessions)).html).not.toContain(en.sessions.ended)
+    const { id } = first.user
+    await first.send((await first.get(at.sessions)).form(at.sessions, 'others'))
+    app.advance(1)
+    await app.server.users.setPassword(id, app.password)
+    app.advance(1)
+    await Person.logIn(app, { user: first.user })
+    app.advance(1)
+    await app.server.sessions.endAll(first.user)
+    app.advance(1)
+    const again = await Person.logIn(app, { user: first.user })
+    const ended = endedOn((await again.get(at.sessions)).html)
+    const { administrator, password, elsewhere } = en.sessions.endedReasons
+    expect(ended).toHaveLength(3)
+    expect(ended[0]).toContain(administrator)
+    expect(ended[0]).not.toContain('127.0.0.1')
+    expect(ended[1]).toContain(password)
+    expect(ended[2]).toContain(elsewhere)
+    expect(ended[2]).toContain('127.0.0.1')
+    // Another user does not see these sessions.
+    const [other] = (await logIns(firefox)) as [Person]
+    expect(endedOn((await other.get(at.sessions)).html)).toEqual([])
+    expect(await isIn(second)).toBe(false)
+  })
+
+  test('include the oldest session if a login exceeds the maximum [T2055]', async () => {
+    await using strict = await startServer({ sessionsPerUser: 1 })
+    await Person.logIn(strict)
+    strict.advance(1)
+    const person = await Person.logIn(strict)
+    const ended = endedOn((await person.get(at.sessions)).html)
+    expect(ended).toHaveLength(1)
+    expect(ended[0]).toContain(en.sessions.endedReasons.limit)
+    strict.advance(31 * 86_400)
+    expect(endedOn((await (await Person.logIn(strict)).get(at.sessions)).html)).toHaveLength(1)
+  })
+})
+
 describe('forms of the sessions page', () => {
   test('ending one session logs out only the browser of this session', async () => {
     const [first, second, third] = (await logIns(firefox, safari, firefox)) as [

@@ -96,6 +96,13 @@ export class Page {
     return textOf(/<p class="notice" role="status">([\s\S]*?)<\/p>/.exec(this.html)?.[1] ?? '')
   }
 
+  /** The notice that reports neither a success nor a problem. */
+  get note(): string {
+    const [, sentence = ''] =
+      /<p class="notice neutral" role="status">([\s\S]*?)<\/p>/.exec(this.html) ?? []
+    return textOf(sentence)
+  }
+
   /** Returns the error next to a field, or undefined. */
   wrong(field: string): string | undefined {
     const found = new RegExp(`<p class="wrong" id="${field}-problem">([\\s\\S]*?)</p>`)

@@ -24,7 +24,12 @@ import { errorResponse } from './authorization-response.ts'
 import { decide, otherAccountOf, showConsent, useOtherAccount } from './consent.ts'
 import { grant } from './grant-authorization.ts'
 import { isPrefetch } from './is-prefetch.ts'
-import { askedForLogin, hasLoggedInAgain, loginAgain } from './login-again.ts'
+import {
+  askedForLogin,
+  hasLoggedInAgain,
+  loginAgain,
+  returnsFromApplication,
+} from './login-again.ts'
 import { detailsParameter, keepDetails } from './refused-redirect.ts'
 
 /** The authorization endpoint, to which a client redirects its user. RFC 6749 §3.1. */
@@ -91,8 +96,12 @@ const authorize = async (
     if (!signedIn || (asksAgain && !hasLoggedInAgain(sent, signedIn, server))) {
       if (request.prompt.includes('none'))
         throw new OAuthError('login_required', 'The user has to log in again.')
+      if (signedIn && returnsFromApplication(sent, server))
+        throw new OAuthError('login_required', 'The user has not logged in again.')
       const isKept = params !== sent
-      const isMarked = (isKept && prompts) || required !== undefined
+      // The application may return without a new login. Only the time of the login can show this.
+      const isChecked = isKept || (server.sessions.isHosted && hasLoginTime(signedIn))
+      const isMarked = (isChecked && prompts) || required !== undefined
       const asked = isMarked ? askedForLogin(sent, signedIn, server) : undefined
       const prompt = asksAgain ? ([...request.prompt, 'login'] as const) : request.prompt
       return toLogin(text, server, prompt, asked)
@@ -124,6 +133,9 @@ const authorize = async (
     return await errorResponse(http, known, { ...proven, state }, server)
   }
 }
+
+const hasLoginTime = (signedIn: SignedIn | undefined): boolean =>
+  signedIn !== undefined && signedIn.loggedInAt !== null
 
 /** Returns why an extension requires a login for this request; undefined if no extension does. */
 const requiredLogin: NonNullable<Extension['requiredLogin']> = async (request, asking, server) => {
@@ -200,7 +212,7 @@ const toLogin = (
 /**
  * Returns the URL of the login page. After the login, the browser repeats the request without secrets and
  * `prompt=login`.
- * @param asked the value of `login_again`, for a request whose `prompt=login` is stored and cannot be removed
+ * @param asked the value of `login_again`, for a request that keeps its prompt until the user has logged in
  */
 const loginAddress = (
   text: string,
@@ -209,11 +221,12 @@ const loginAddress = (
   asked?: string,
 ): string => {
   const again = prompt.includes('login')
+  const isDone = again && asked === undefined
   const pairs = text
     .split('&')
     .filter((pair) => !removed.some((name) => isNamed(pair, name)))
-    .filter((pair) => !(again && isNamed(pair, 'prompt')))
-  const added = again && prompt.includes('consent') ? ['prompt=consent'] : []
+    .filter((pair) => !(isDone && isNamed(pair, 'prompt')))
+  const added = isDone && prompt.includes('consent') ? ['prompt=consent'] : []
   if (asked !== undefined) added.push(`${loginAgain}=${asked}`)
   const query = [...pairs, ...added].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`

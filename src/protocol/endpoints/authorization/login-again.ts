@@ -28,6 +28,12 @@ export const askedForLogin = (
   return keys.seal('transient', JSON.stringify(asked), claims(sent))
 }
 
+const askedIn = (sent: Parameters, { keys }: Pick<Keys, 'keys'>): Asked | undefined => {
+  const [sealed = ''] = sent.repeated(loginAgain)
+  const text = keys.open('transient', sealed, claims(sent))
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
 /** Returns whether the user has logged in since this request asked for a login. */
 export const hasLoggedInAgain = (
   sent: Parameters,
@@ -35,14 +41,21 @@ export const hasLoggedInAgain = (
   { keys, sessions }: Keys & Pick<Callers, 'sessions'>,
 ): boolean => {
   const { sessionId, loggedInAt } = signedIn
-  const [sealed = ''] = sent.repeated(loginAgain)
-  const text = keys.open('transient', sealed, claims(sent))
-  if (text === undefined) return false
+  const asked = askedIn(sent, { keys })
+  if (!asked) return false
   // If the application has a login page of its own, the application is responsible for the new login.
   if (loggedInAt === null) return true
-  const asked: Asked = JSON.parse(text)
   // The application may keep its session at a new login, and may report the time of the login in whole seconds.
   return sessions.rowOf(signedIn) === null
     ? loggedInAt >= Math.floor(asked.at / 1000) * 1000
     : sessionId !== asked.sessionId && loggedInAt >= asked.at
 }
+
+/**
+ * Returns whether the browser returns from the login page of the application. If the user has not logged in there, asking
+ * again could redirect forever.
+ */
+export const returnsFromApplication = (
+  sent: Parameters,
+  { keys, sessions }: Keys & Pick<Callers, 'sessions'>,
+): boolean => sessions.isHosted && askedIn(sent, { keys }) !== undefined

@@ -41,7 +41,10 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const purpose = userLinkPurposes.find((one) => params.repeated('done').includes(one))
   const email = loginHintIn(next)
   const done = purpose ? userLinks[purpose].done : hasDraft(next) ? login.loggedOut : undefined
-  return form(request, server, { next, email, done })
+  // The sentence about a draft already says that the session has ended.
+  const mayTell = !again && done === undefined
+  const hasExpired = mayTell && (await server.sessions.hasExpired(browserOf(request)))
+  return form(request, server, { next, email, hasExpired, done })
 }
 
 const logIn = async (request: HttpRequest, server: ServerContext): Promise<Response> => {
@@ -87,6 +90,7 @@ const form = async (
   view: {
     readonly next: string
     readonly email?: string
+    readonly hasExpired?: boolean
     readonly done?: string | undefined
     readonly problem?: string
     readonly status?: number
@@ -94,7 +98,7 @@ const form = async (
     readonly headers?: Readonly<Record<string, string>>
   },
 ): Promise<Response> => {
-  const { next, email = '', done, problem, status, keepCookie, headers } = view
+  const { next, email = '', hasExpired = false, done, problem, status, keepCookie, headers } = view
   const { basePath, settings } = server
   const waiting = await waitingRequest(next, request.address, server)
   const uiLocales = uiLocalesIn(request.query)
@@ -110,6 +114,7 @@ const form = async (
       client: waiting?.client.name,
       done,
       problem,
+      hasExpired,
       dropsCookies: dropsSecureCookies(request, server.issuer),
     },
     {

@@ -1,4 +1,6 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
+import { isSessionEnd } from '../../../model/session-end.ts'
+import type { EndedSession } from '../../../pages/models/ended-session.ts'
 import type { StoredSession } from '../../../store/contract/sessions.ts'
 import { sessionEnd } from '../../openapi/schemas/sessions.ts'
 import { notFound } from '../responses/problem.ts'
@@ -7,7 +9,24 @@ import { cursorOf, listed } from './list-page.ts'
 import { takeNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
-import { sessionToWire } from './wire.ts'
+import { endedSessionToWire, sessionToWire } from './wire.ts'
+
+/** The period of ended sessions that the page lists, in milliseconds, and their maximum number. */
+const endedPeriod = 30 * 86_400_000
+const maxEnded = 10
+
+/** Returns the latest ends of sessions of the user before their expiry, from the audit log. */
+const endedSessions = async ({ server, signedIn }: SettingsRequest): Promise<EndedSession[]> => {
+  const filter = { event: 'session.ended', since: server.clock() - endedPeriod }
+  const cursor = { after: null, limit: maxEnded }
+  const { items } = await server.activity.listByUser(signedIn.user.id, cursor, filter)
+  return items.flatMap(({ at, actorId, address, details: { reason, count } }) => {
+    if (!isSessionEnd(reason)) return []
+    // Do not reveal the address of an administrator.
+    const isOwn = actorId !== null && String(actorId) === String(signedIn.user.id)
+    return { reason, count: Number(count), at, address: isOwn ? address : '' }
+  })
+}
 
 /** Shows the sessions of the user. */
 export const showSessions = async (
@@ -16,6 +35,7 @@ export const showSessions = async (
 ): Promise<Response> => {
   const { server, signedIn } = request
   const found = await server.sessions.listByUser(signedIn.user.id, cursorOf(request, 'after'))
+  const ended = await endedSessions(request)
   const notice = await takeNotice(request)
   const toItem = (session: StoredSession) => ({
     id: session.id,
@@ -29,6 +49,7 @@ export const showSessions = async (
   const view = {
     action: server.ui.links.sessions ?? '',
     sessions,
+    ended,
     unverifiedEmail: signedIn.user.emailVerified ? null : signedIn.user.email,
     done: notice.done,
     problem: refused?.problem,
@@ -36,6 +57,7 @@ export const showSessions = async (
   const json = () => ({
     sessions: found.items.map((session) => sessionToWire(session, signedIn.sessionId)),
     next: sessions.next,
+    ended: ended.map(endedSessionToWire),
   })
   return respond(request, 'sessions', { view, json, refused })
 }

@@ -86,7 +86,7 @@ const showDraft = async (
 ): Promise<Response> => {
   const draft = await takeDraft(request)
   if (!draft) return show(request)
-  const problem = { sentence: request.texts.problems.loggedOut }
+  const problem = { sentence: request.texts.problems.loggedOut, isNeutral: true }
   try {
     return await show(request, { params: draft.params, problem, status: 200 })
   } catch (error) {

@@ -3,6 +3,7 @@ import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Client } from '../../../model/client.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
 import type { User } from '../../../model/user.ts'
+import type { EndedSession } from '../../../pages/models/ended-session.ts'
 import type { ArrangedList } from '../../../pages/models/list.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
@@ -18,7 +19,10 @@ import type {
 import type { client as clientShape, scope as scopeShape } from '../../openapi/schemas/clients.ts'
 import type { leakedCredential } from '../../openapi/schemas/leaked.ts'
 import type { personalToken } from '../../openapi/schemas/personal-tokens.ts'
-import type { session as sessionShape } from '../../openapi/schemas/sessions.ts'
+import type {
+  endedSession as endedSessionShape,
+  session as sessionShape,
+} from '../../openapi/schemas/sessions.ts'
 import type { user as userShape } from '../../openapi/schemas/users.ts'
 import { deviceName } from './device-name.ts'
 import type { LeakFacts } from './leaked/facts.ts'
@@ -144,6 +148,12 @@ export const sessionToWire = (
   created_at: time(session.createdAt),
   last_seen_at: time(session.lastSeenAt),
 })
+
+/** Converts sessions that ended. */
+export const endedSessionToWire = ({
+  at,
+  ...session
+}: EndedSession): Wire<typeof endedSessionShape> => ({ ...session, ended_at: time(at) })
 
 /** Converts a client for administrators. */
 export const adminClientToWire = (

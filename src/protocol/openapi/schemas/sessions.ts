@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { sessionEnds } from '../../../model/session-end.ts'
 import { formText } from '../form-fields.ts'
-import { flag, text, time } from '../shape.ts'
+import { count, flag, text, time } from '../shape.ts'
 import { next } from './applications.ts'
 
 export const session = z.strictObject({
@@ -12,7 +13,18 @@ export const session = z.strictObject({
   last_seen_at: time,
 })
 
-export const sessions = z.strictObject({ sessions: z.array(session), next })
+export const endedSession = z.strictObject({
+  reason: z.enum(sessionEnds),
+  count: count.describe('The number of sessions.'),
+  ended_at: time,
+  address: text.describe('Empty unless the user ended the sessions.'),
+})
+
+export const sessions = z.strictObject({
+  sessions: z.array(session),
+  next,
+  ended: z.array(endedSession).describe('The latest ends of sessions before their expiry.'),
+})
 
 export const sessionEnd = z.looseObject({
   session_id: formText.optional().describe('The ID of the session to end.'),
