@@ -26,6 +26,8 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bundle } from './bundle.js'
+import { removeInternalDeclarations } from './declarations.js'
 
 const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
@@ -35,11 +37,15 @@ const temporary = join(root, `.dist-${process.pid}`)
 const lock = join(root, '.dist-lock')
 
 /** The build is stale if one of these inputs is newer. */
-const inputs = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', 'scripts/build.js']
-
-/** Files from other packages, and their paths in `dist`. */
-/** @type {{ from: string, to: string }[]} */
-const assets = []
+const inputs = [
+  'src',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'scripts/build.js',
+  'scripts/bundle.js',
+  'scripts/declarations.js',
+]
 
 const executables = ['cli/main.js']
 
@@ -128,13 +134,20 @@ const acquireLock = async () => {
   }
 }
 
-/** Compiles the TypeScript sources. The output of the compiler goes to stderr. */
-const compile = async () => {
+/** Checks the TypeScript sources and writes their declarations. The output of the compiler goes to stderr. */
+const writeDeclarations = async () => {
   const require = createRequire(import.meta.url)
   const manifest = require.resolve('typescript/package.json')
   const { bin } = JSON.parse(await readFile(manifest, 'utf8'))
   const tsc = join(dirname(manifest), bin.tsc)
-  const args = [tsc, '-p', join(root, 'tsconfig.json'), '--outDir', temporary]
+  const args = [
+    tsc,
+    '-p',
+    join(root, 'tsconfig.json'),
+    '--emitDeclarationOnly',
+    '--outDir',
+    temporary,
+  ]
   const { signal } = abortController
   const child = spawn(process.execPath, args, {
     cwd: root,
@@ -153,10 +166,6 @@ const copyAssets = async () => {
       const from = join(entry.parentPath, entry.name)
       return { from, to: join(temporary, from.slice(src.length)) }
     })
-  const require = createRequire(import.meta.url)
-  for (const { from, to } of assets) {
-    copies.push({ from: require.resolve(from), to: join(temporary, to) })
-  }
   for (const { from, to } of copies) {
     await mkdir(dirname(to), { recursive: true })
     await copyFile(from, to)
@@ -183,7 +192,8 @@ const build = async () => {
   const startedAt = new Date()
   await sweep()
   await rm(temporary, { recursive: true, force: true })
-  await compile()
+  await Promise.all([writeDeclarations(), bundle(root, temporary)])
+  await removeInternalDeclarations(root, temporary)
   await copyAssets()
   for (const path of executables) await ifExists(chmod(join(temporary, path), 0o755))
   // Date the stamp to the start of the build, so that the build is stale if a source changed during the build.

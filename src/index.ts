@@ -44,7 +44,7 @@ export {
   type UserTable,
   type UserTableColumns,
 } from './model/user-table.ts'
-export type { JwtContext, VerifyJwt } from './model/verify-jwt.ts'
+export type { JwtContext, JwtPayload, VerifyJwt } from './model/verify-jwt.ts'
 export type { Brand, Frame, FrameLinks, PageTemplate, Reader } from './pages/frame.ts'
 export { type Html, html, raw } from './pages/html.ts'
 export type { Messages } from './pages/messages/en.ts'

@@ -253,6 +253,7 @@ const manifest = JSON.parse(
 ) as {
   readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>
 }
 
@@ -329,8 +330,9 @@ describe('architecture', () => {
     expect(found).toEqual([])
   })
 
-  test('an imported package is listed in dependencies or peerDependencies', () => {
-    const declared = { ...manifest.dependencies, ...manifest.peerDependencies }
+  test('an imported package is listed in dependencies, peerDependencies or, if it is bundled, devDependencies', () => {
+    const { dependencies, peerDependencies, devDependencies } = manifest
+    const declared = { ...dependencies, ...peerDependencies, ...devDependencies }
     const found = sources.flatMap(({ path, imports }) =>
       imports
         .filter(({ isOurs, module }) => !isOurs && !module.startsWith('node:'))

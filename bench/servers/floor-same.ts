@@ -4,14 +4,14 @@
 import { hash, randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { createAuthorizationServer, Scope } from 'svc-oauth2server'
-import { postgres } from 'svc-oauth2server/postgres'
-import { sqlite } from 'svc-oauth2server/sqlite'
-import { SqliteDatabase } from '../../dist/store/sql/sqlite/database.js'
+import { createAuthorizationServer, Scope } from '../../src/index.ts'
+import { postgres } from '../../src/store/postgres.ts'
+import { SqliteDatabase } from '../../src/store/sql/sqlite/database.ts'
+import { sqlite } from '../../src/store/sqlite.ts'
 import { basic, form, place, refreshTokenCount, serve } from '../support/serve.ts'
 
-// Load the copy of the driver that svc-oauth2server uses, so that its methods can be replaced.
-const pg = createRequire(new URL('../../dist/index.js', import.meta.url))('pg')
+// Load the copy of the driver that the sources use, so that its methods can be replaced.
+const pg = createRequire(new URL('../../src/index.ts', import.meta.url))('pg')
 
 interface RecordedStatement {
   readonly sql: string

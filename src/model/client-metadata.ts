@@ -4,6 +4,7 @@ import { InvalidField } from './invalid-field.ts'
 import { OAuthError } from './oauth-error.ts'
 import { openidMemberNames, openidMembers } from './openid-client-metadata.ts'
 import { isPrivateUse, type RedirectUriRules, redirectUriProblem } from './redirect-uri.ts'
+import type { Schema } from './schema.ts'
 import { offlineAccess } from './scope.ts'
 
 /*
@@ -31,7 +32,7 @@ const text = z.string().max(maxTextLength).refine(isPlain)
 const texts = z.array(text)
 const link = z.string().max(maxAddressLength).refine(isHttps)
 
-const member = <S extends z.ZodType>(schema: S, accepts: string) => ({ schema, accepts })
+const member = <Output>(schema: Schema<unknown, Output>, accepts: string) => ({ schema, accepts })
 
 /** The schema of every supported member, and a description for error messages. */
 const members = {
@@ -65,7 +66,7 @@ const names = Object.keys(members) as MemberName[]
 
 /** The metadata that a client sends about itself. RFC 7591 §2, RFC 9126 §6, RFC 9449 §5.2. */
 export type ClientMetadata = {
-  readonly [N in MemberName]?: z.output<Members[N]['schema']> | undefined
+  readonly [N in MemberName]?: Members[N]['schema']['_zod']['output'] | undefined
 }
 
 /** Members that only describe or restrict the client. No permission depends on them. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { InvalidField } from './invalid-field.ts'
 import { redirectUriProblem } from './redirect-uri.ts'
 import { remoteAddressProblem } from './remote-address.ts'
+import type { Schema } from './schema.ts'
 
 // The client metadata of OpenID Connect Registration §2, RP-Initiated Logout §3.1 and Back-Channel Logout §2.2.
 
@@ -17,7 +18,7 @@ const isHttps = (text: string): boolean => isAddress(text) && /^https:/i.test(te
 const isPostLogoutRedirectUri = (uri: string): boolean =>
   redirectUriProblem(uri, { privateUse: true }) === undefined
 
-const member = <S extends z.ZodType>(schema: S, accepts: string) => ({ schema, accepts })
+const member = <Output>(schema: Schema<unknown, Output>, accepts: string) => ({ schema, accepts })
 
 const algorithm = member(z.enum(['RS256', 'ES256', 'EdDSA']), 'one of RS256, ES256, EdDSA')
 const flag = member(z.boolean(), 'true or false')
@@ -47,7 +48,7 @@ export const openidMemberNames = Object.keys(openidMembers) as (keyof typeof ope
 /** The metadata of OpenID Connect that a client registered, with the names of the standards. */
 export type OpenIdClientMetadata = {
   readonly [N in keyof typeof openidMembers]?:
-    | z.output<(typeof openidMembers)[N]['schema']>
+    | (typeof openidMembers)[N]['schema']['_zod']['output']
     | undefined
 }
 
@@ -70,9 +71,10 @@ export const withOpenIdMetadata = (
         `${name} is not accepted. Accepted: ${openidMemberNames.join(', ')}.`,
       )
     const { schema, accepts } = openidMembers[known]
-    const result = schema.nullish().safeParse(value)
+    const isRemoved = value === null || value === undefined
+    const result = isRemoved ? { success: true, data: undefined } : schema.safeParse(value)
     if (!result.success) throw new InvalidField(name, `${name} must be ${accepts}.`)
-    merged[name] = result.data ?? undefined
+    merged[name] = result.data
   }
   checkAddresses(merged, rules)
   return JSON.stringify(merged)

@@ -1,5 +1,19 @@
-import type { JWTPayload } from 'jose'
 import type { UserId } from './user.ts'
+
+/** The claims of a JWT. RFC 7519 §4. */
+export interface JwtPayload {
+  readonly [claim: string]: unknown
+  readonly iss?: string
+  readonly sub?: string
+  readonly aud?: string | string[]
+  readonly jti?: string
+  /** Seconds since the epoch. */
+  readonly nbf?: number
+  /** Seconds since the epoch. */
+  readonly exp?: number
+  /** Seconds since the epoch. */
+  readonly iat?: number
+}
 
 /** The values from which the JWT of a session is created and verified. */
 export interface JwtContext {
@@ -20,4 +34,4 @@ export interface JwtContext {
 /**
  * Verifies the JWT in the request headers. `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` can replace the built-in function.
  */
-export type VerifyJwt = (headers: Headers, context: JwtContext) => JWTPayload | Promise<JWTPayload>
+export type VerifyJwt = (headers: Headers, context: JwtContext) => JwtPayload | Promise<JwtPayload>

@@ -1,10 +1,9 @@
-import type { z } from 'zod'
-import type { Setting } from './setting-types.ts'
+import type { Setting } from './setting.ts'
 import { type SettingName, settings } from './settings.ts'
 
 /** Describes the given value of a setting for a start-up error. Never returns a secret. */
 export const given = (name: SettingName, value: unknown): string => {
-  const { isSecret = false }: Setting<z.ZodType> = settings[name]
+  const { isSecret = false }: Setting<unknown, unknown> = settings[name]
   return isSecret ? 'something else was given' : `given was ${shown(value)}`
 }
 

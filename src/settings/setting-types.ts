@@ -2,22 +2,12 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import type { GrantType, ResponseType, TokenEndpointAuthMethod } from '../model/client.ts'
 import { validName } from '../model/field-rules.ts'
+import type { FromText, Setting } from './setting.ts'
 
-/** Converts the text of an environment variable to the value of a setting. */
-export type FromText = (text: string) => unknown
-
-export interface Setting<S extends z.ZodType> {
-  readonly schema: S
-  readonly fromText: FromText
-  /** The accepted values, for start-up errors and the reference. */
-  readonly accepts: string
-  /** The meaning of the setting. */
-  readonly sentence: string
-  /** The environment variable, if the specification defines a name that differs from the derived name. */
-  readonly env?: string
-  /** Whether messages must not contain the value. */
-  readonly isSecret?: boolean
-}
+/** Returns the setting without the type of its schema, which the declarations of this package must not name. */
+export const setting = <Input, Output>(
+  definition: Setting<Input, Output>,
+): Setting<Input, Output> => definition
 
 export const verbatim: FromText = (text) => text
 export const textOrNull: FromText = (text) => text || null
@@ -54,33 +44,35 @@ export const integer = (
   otherwise: number,
   sentence: string,
   env?: string,
-) => ({
-  schema: z.int().min(min).max(max).default(otherwise),
-  fromText: number,
-  accepts: `an integer from ${min} to ${max}`,
-  sentence,
-  ...(env === undefined ? {} : { env }),
-})
+) =>
+  setting({
+    schema: z.int().min(min).max(max).default(otherwise),
+    fromText: number,
+    accepts: `an integer from ${min} to ${max}`,
+    sentence,
+    ...(env === undefined ? {} : { env }),
+  })
 
 export const choice = <const T extends readonly [string, ...string[]]>(
   values: T,
   otherwise: T[number],
   sentence: string,
   env?: string,
-) => ({
-  schema: z.enum(values).default(otherwise as never),
+): Setting<T[number] | undefined, T[number]> => ({
+  schema: z.enum(values).default(otherwise as never) as never,
   fromText: verbatim,
   accepts: `one of ${values.join(', ')}`,
   sentence,
   ...(env === undefined ? {} : { env }),
 })
 
-export const flag = (otherwise: boolean, sentence: string) => ({
-  schema: z.boolean().default(otherwise),
-  fromText: boolean,
-  accepts: 'true or false',
-  sentence,
-})
+export const flag = (otherwise: boolean, sentence: string) =>
+  setting({
+    schema: z.boolean().default(otherwise),
+    fromText: boolean,
+    accepts: 'true or false',
+    sentence,
+  })
 
 /** Returns the schema of a list, which removes duplicates. */
 export const setOf = <S extends z.ZodType>(member: S) =>
@@ -93,34 +85,35 @@ export const some = <const T extends readonly [string, ...string[]]>(
   values: T,
   otherwise: readonly T[number][],
   sentence: string,
-): Setting<z.ZodType<readonly T[number][], readonly T[number][] | undefined>> => ({
-  // The type is explicit, because otherwise the generated declaration file would not compile.
+): Setting<readonly T[number][] | undefined, readonly T[number][]> => ({
   schema: setOf(z.enum(values)).default(otherwise as never) as never,
   fromText: list,
   accepts: `a comma-separated list of ${values.join(', ')}`,
   sentence,
 })
 
-export const path = (otherwise: string, sentence: string) => ({
-  schema: z
-    .string()
-    .regex(/^(?:\/[A-Za-z0-9\-._~]+)+$/)
-    .default(otherwise),
-  fromText: verbatim,
-  accepts: 'a path such as /oauth, without a slash at its end',
-  sentence,
-})
+export const path = (otherwise: string, sentence: string) =>
+  setting({
+    schema: z
+      .string()
+      .regex(/^(?:\/[A-Za-z0-9\-._~]+)+$/)
+      .default(otherwise),
+    fromText: verbatim,
+    accepts: 'a path such as /oauth, without a slash at its end',
+    sentence,
+  })
 
-export const color = (sentence: string) => ({
-  schema: z
-    .string()
-    .regex(/^#(?:[0-9A-Fa-f]{3}){1,2}$/)
-    .nullable()
-    .default(null),
-  fromText: textOrNull,
-  accepts: 'a colour such as #06c or #0066cc',
-  sentence,
-})
+export const color = (sentence: string) =>
+  setting({
+    schema: z
+      .string()
+      .regex(/^#(?:[0-9A-Fa-f]{3}){1,2}$/)
+      .nullable()
+      .default(null),
+    fromText: textOrNull,
+    accepts: 'a colour such as #06c or #0066cc',
+    sentence,
+  })
 
 export const isName = (text: string): boolean => {
   try {

@@ -3,6 +3,7 @@ import { validName } from '../model/field-rules.ts'
 import { p256Key } from '../model/p256-key.ts'
 import type { VerifyJwt } from '../model/verify-jwt.ts'
 import { limitNames } from './limit-table.ts'
+import type { Setting } from './setting.ts'
 import {
   authMethods,
   choice,
@@ -18,8 +19,8 @@ import {
   list,
   path,
   responseTypes,
-  type Setting,
   setOf,
+  setting,
   some,
   textOrNull,
   verbatim,
@@ -53,7 +54,7 @@ export const settings = {
     ['token', 'code'],
     'Response types that clients may use: `code` for the authorization code grant, `token` for the implicit grant.',
   ),
-  allowedUrlencodeCharacters: {
+  allowedUrlencodeCharacters: setting({
     schema: z
       .string()
       .regex(/^[\x21-\x7E]*$/)
@@ -61,7 +62,7 @@ export const settings = {
     fromText: verbatim,
     accepts: 'printable ASCII characters',
     sentence: 'Special characters that query strings of the REST application may contain.',
-  },
+  }),
   clientIdSaltLen: integer(22, 255, 40, 'Length of a generated client ID.'),
   clientSecretSaltLen: integer(22, 255, 60, 'Length of a generated client secret.'),
   tokenPersonalSaltLen: integer(
@@ -70,7 +71,7 @@ export const settings = {
     60,
     'Length of the random part of a personal access token.',
   ),
-  tokenPersonalPrefix: {
+  tokenPersonalPrefix: setting({
     schema: z
       .string()
       .regex(/^(?:[A-Za-z0-9]{1,20}_)?$/)
@@ -79,7 +80,7 @@ export const settings = {
     accepts: '1 to 20 letters and digits followed by an underscore, or nothing',
     sentence:
       'The prefix of personal access tokens. Tokens with a prefix end with a checksum of 6 characters.',
-  },
+  }),
   tokenPersonalMaxExpiresIn: integer(
     0,
     315_360_000,
@@ -92,19 +93,19 @@ export const settings = {
     7_776_000,
     'The lifetime of a personal access token for which a user chooses no other lifetime, in seconds; 0: unlimited.',
   ),
-  jwtAuthHeader: {
+  jwtAuthHeader: setting({
     schema: z.string().regex(headerName).default('Authorization'),
     fromText: verbatim,
     accepts: 'a header name',
     sentence: 'The header that contains the JWT of a session.',
-  },
-  jwtAuthHeaderType: {
+  }),
+  jwtAuthHeaderType: setting({
     schema: z.string().regex(headerName).nullable().default('Bearer'),
     fromText: (text: string) => text || null,
     accepts: 'one word, or nothing for a header that holds only the JWT',
     sentence: 'The authentication scheme that precedes the JWT in its header.',
-  },
-  jwtVeryficationFactory: {
+  }),
+  jwtVeryficationFactory: setting({
     schema: z
       .union([
         z.string().regex(/^[^:]+(?::[^:]+)*:[A-Za-z_$][\w$]*$/),
@@ -115,7 +116,7 @@ export const settings = {
     accepts: 'an import path such as ./jwt.js:verify (or, in code, a function)',
     sentence:
       'The function that verifies the JWT of a session. The function receives the request headers.',
-  },
+  }),
   jwtExpiresIn: integer(60, 31_536_000, 86_400, 'Lifetime of the JWT of a session, in seconds.'),
   cacheType: choice(
     ['database', 'redis', 'memory'],
@@ -123,7 +124,7 @@ export const settings = {
     'The store of authorization codes and other short-lived values. The value redis requires the URL of a Redis server.',
     'OAUTH2_CACHE_TYPE',
   ),
-  errorEndpoint: {
+  errorEndpoint: setting({
     schema: z
       .string()
       .regex(/^(?:\/(?!\/)[^\s\\]*|[A-Za-z_][\w.-]*)$/)
@@ -132,7 +133,7 @@ export const settings = {
     accepts: 'svc_oauth2server.errors, a name in options.views, or a path that starts with one /',
     sentence: 'The view that displays authorization errors.',
     env: 'OAUTH2_PROVIDER_ERROR_ENDPOINT',
-  },
+  }),
   securityProfile: choice(
     ['specification', 'oauth2.1', 'fapi2'],
     'specification',
@@ -153,13 +154,13 @@ export const settings = {
     true,
     'Whether clients can request tokens that are restricted to some of the resources (RFC 8707).',
   ),
-  defaultResource: {
+  defaultResource: setting({
     schema: z.string().nullable().default(null),
     fromText: textOrNull,
     accepts: 'the URL of a resource',
     sentence:
       'The resource to which tokens are restricted if their client requests no resource. Without it, such tokens are valid for the whole application.',
-  },
+  }),
   pushedAuthorizationRequests: choice(
     ['off', 'on', 'required'],
     'on',
@@ -187,7 +188,7 @@ export const settings = {
     'off',
     'Whether clients can register themselves (RFC 7591): token requires the initial access token, and open requires no token.',
   ),
-  initialAccessToken: {
+  initialAccessToken: setting({
     schema: z
       .string()
       .regex(/^[A-Za-z0-9\-._~+/]{22,255}=*$/)
@@ -198,7 +199,7 @@ export const settings = {
     sentence:
       'The token that a client must present to register itself if dynamicRegistration is token.',
     isSecret: true,
-  },
+  }),
   unusedClientExpiresIn: integer(
     0,
     31_536_000,
@@ -209,7 +210,7 @@ export const settings = {
     false,
     'Whether a client ID may be the https URL of a metadata document of the client.',
   ),
-  leakReportKeys: {
+  leakReportKeys: setting({
     schema: z
       .record(
         z.string().min(1),
@@ -222,7 +223,7 @@ export const settings = {
     sentence:
       'Enables /oauth/leaked for secret scanners that sign their reports with one of these keys.',
     isSecret: true,
-  },
+  }),
   acceptUnsignedLeakReports: flag(
     false,
     'Whether /oauth/leaked accepts unsigned reports. Anyone who has a token can then revoke the token.',
@@ -267,13 +268,13 @@ export const settings = {
     'Lifetime of an access token, in seconds.',
     'OAUTH2_PROVIDER_TOKEN_EXPIRES_IN',
   ),
-  defaultScopes: {
+  defaultScopes: setting({
     schema: setOf(z.string()).default([]),
     fromText: list,
     accepts: 'a comma-separated list of registered scopes',
     sentence:
       'Scopes of a request without the parameter scope, if the client has no default scopes.',
-  },
+  }),
   allowPrivateUseRedirectUris: flag(
     false,
     'Whether public clients may register redirect URIs such as com.example.app:/callback.',
@@ -334,15 +335,15 @@ export const settings = {
     128,
     'The number of leading bits of an IPv6 address to which a session is bound; 0: not bound.',
   ),
-  trustedProxies: {
+  trustedProxies: setting({
     schema: z.array(z.string().refine(isProxy)).readonly().default([]),
     fromText: list,
     accepts: 'comma-separated addresses or networks such as 10.0.0.0/8, or unix',
     sentence:
       'Proxies whose header X-Forwarded-For is trusted. `unix` means a peer without an address, such as a proxy on a Unix socket.',
     env: 'TRUSTED_PROXIES',
-  },
-  limits: {
+  }),
+  limits: setting({
     schema: z
       .partialRecord(
         z.enum(limitNames),
@@ -356,7 +357,7 @@ export const settings = {
     accepts:
       'a comma-separated list such as wrongTokens=500/60, that is 500 within 60 seconds (in code: { wrongTokens: { points: 500, seconds: 60 } })',
     sentence: `Overrides the default rate limits: ${limitNames.join(', ')}.`,
-  },
+  }),
   dangerouslyIgnoreLimits: flag(
     false,
     'Disables all rate limits: passwords, secrets and tokens can be guessed without limit.',
@@ -400,33 +401,33 @@ export const settings = {
   oauthPrefix: path('/oauth', 'The path of the protocol endpoints, below the path of the issuer.'),
   openapiPath: path('/openapi.json', 'The path of the OpenAPI document of the settings pages.'),
   loginPath: path('/login', 'The path of the built-in login page.'),
-  loginUrl: {
+  loginUrl: setting({
     ...hostPage,
     sentence:
       "The URL of the application's own login page. After the login, the page must redirect the user to the address in its parameter `next`.",
-  },
+  }),
   signUp: flag(
     false,
     'Visitors can create an account on the login page. This setting needs the option `sendUserLink`.',
   ),
   logoutPath: path('/logout', 'The path of the built-in logout endpoint.'),
-  logoutUrl: {
+  logoutUrl: setting({
     ...hostPage,
     sentence:
       "The URL of the application's own logout page, to which the settings pages link. It requires the option `resourceOwner`.",
-  },
+  }),
   settingsPrefix: path(
     '/account/settings',
     'The path of the pages on which users manage applications, tokens and sessions.',
   ),
   adminPrefix: path('/admin', 'The path of the pages for administrators.'),
-  applicationName: {
+  applicationName: setting({
     schema: z.string().refine(isName).transform(validName).nullable().default(null),
     fromText: textOrNull,
     accepts: '1 to 40 visible characters',
     sentence: 'The name of the application on the pages. The default is the host of the issuer.',
-  },
-  logo: {
+  }),
+  logo: setting({
     schema: z
       .string()
       .regex(/^(?:\/(?![/\\])|https:\/\/)[\x21-\x7E]*$/)
@@ -436,7 +437,7 @@ export const settings = {
     fromText: textOrNull,
     accepts: 'a path that starts with one /, or an https URL',
     sentence: 'The image that the pages display next to the name of the application.',
-  },
+  }),
   accentColor: color('The colour of links and buttons. It must have enough contrast to white.'),
   accentColorDark: color(
     'The colour of links and buttons in browsers that prefer dark pages. It must have enough contrast to black.',
@@ -462,7 +463,7 @@ export const settings = {
     'info',
     'The minimum level of log entries that are written; debug adds an entry for every request.',
   ),
-  metricsToken: {
+  metricsToken: setting({
     schema: z
       .string()
       .regex(/^[A-Za-z0-9\-._~+/]{22,255}=*$/)
@@ -472,26 +473,26 @@ export const settings = {
     accepts: 'at least 22 characters of A-Z, a-z, 0-9 and -._~+/',
     sentence: 'Enables /metrics. Prometheus must present this value as its bearer token.',
     isSecret: true,
-  },
-} as const satisfies Record<string, Setting<z.ZodType>>
+  }),
+} as const satisfies Record<string, Setting<unknown, unknown>>
 
 export type Table = typeof settings
 export type SettingName = keyof Table
 
 /** The accepted types of each setting in code. `SettingsInput` adds the descriptions. */
 export type SettingValues = {
-  readonly [N in SettingName]?: z.input<Table[N]['schema']> | undefined
+  readonly [N in SettingName]?: Table[N]['schema']['_zod']['input'] | undefined
 }
 
 /** The complete settings of a server. */
-export type Settings = { readonly [N in SettingName]: z.output<Table[N]['schema']> }
+export type Settings = { readonly [N in SettingName]: Table[N]['schema']['_zod']['output'] }
 
 const upperSnake = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
 /** Returns the environment variable of a setting: `OAUTH2SERVER_` and its name, or the name in the specification. */
 export const environmentName = (name: SettingName): string => {
-  const setting: Setting<z.ZodType> = settings[name]
+  const setting: Setting<unknown, unknown> = settings[name]
   return setting.env ?? `OAUTH2SERVER_${upperSnake(name)}`
 }
 

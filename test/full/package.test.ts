@@ -27,7 +27,7 @@ import {
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 
 describe('the packed package', () => {
-  test('contains only documents, compiled files, declarations and stylesheets', async () => {
+  test('contains only documents, compiled files, declarations, stylesheets and the list of bundled packages', async () => {
     const { stdout } = await run('tar', ['-tzf', await packedTarball()])
     const files = stdout.trim().split('\n')
     const pages = /^package\/docs\/.+\.(?:md|png|svg)$/
@@ -44,7 +44,8 @@ describe('the packed package', () => {
     expect(files).toContain('package/docs/getting-started.md')
     expect(files).toContain('package/dist/pages/pages.css')
     const dist = files.filter((file) => file.startsWith('package/dist/'))
-    const ordinary = /\.(?:js|js\.map|d\.ts|css)$/
+    const ordinary =
+      /\.(?:js|js\.map|d\.ts|css)$|^package\/dist\/(?:THIRD-PARTY-NOTICES\.txt|bundled\.cdx\.json)$/
     expect(dist.filter((file) => !ordinary.test(file) || file.includes('.test.'))).toEqual([])
     // The package contains the file of each export and program.
     const { exports, bin } = await readJson(join(root, 'package.json'))
@@ -149,7 +150,9 @@ const guards = async (at: string, page: string): Promise<void> => {
 type Ranges = Readonly<Record<string, string>>
 
 /** The optional packages whose lowest and newest versions the tests install. Nest consists of several packages. */
-const optional = ['@nestjs/common', '@redis/client', 'express', 'fastify', 'pg', 'rxjs']
+const optional = ['@nestjs/common', '@redis/client', 'express', 'fastify', 'hono', 'pg', 'rxjs']
+/** Further packages that the programs of the tests import. */
+const tools = ['@hono/node-server', '@types/node', 'reflect-metadata']
 const ofNest = ['@nestjs/core', '@nestjs/platform-express']
 
 /** Returns the ranges of the runtime dependencies, and of the optional packages. */
@@ -274,11 +277,11 @@ describe.skipIf(withoutRegistry)('the package, installed in an empty folder,', (
     )
 
     beforeAll(async () => {
-      const { dependencies, peers } = await ranges()
-      const newest = Object.entries({ ...peers, hono: dependencies.hono })
+      const { peers } = await ranges()
+      const newest = Object.entries(peers)
       await install(folder.path, [
         ...newest.map(([name, range]) => `${name}@${range}`),
-        ...(await Promise.all(['reflect-metadata', '@types/node', '@noble/hashes'].map(versionOf))),
+        ...(await Promise.all([...tools, '@noble/hashes'].map(versionOf))),
         ...nodes,
         '@types/express@5',
         'typescript@latest',
@@ -322,12 +325,11 @@ describe.skipIf(withoutRegistry)(
     beforeAll(async () => {
       const { dependencies, peers } = await ranges()
       const lowest = Object.entries({ ...peers, ...dependencies })
-      const tools = await Promise.all(['reflect-metadata', '@types/node'].map(versionOf))
       folder = await installed([
         ...lowest.map(([name, range]) => `${name}@${lowestOf(range)}`),
-        ...tools,
+        ...(await Promise.all(tools.map(versionOf))),
         '@types/express@4',
-        // The oldest version that the declarations of zod support. The declarations of Hono need 5.7.
+        // The declarations of Hono need 5.7.
         'typescript@~5.4.0',
         'newest@npm:typescript@latest',
       ])

@@ -1,13 +1,6 @@
-import {
-  type CryptoKey,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type JWK,
-  type JWTPayload,
-  SignJWT,
-} from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { sha256 } from '../../crypto/digest.ts'
+import type { JwtPayload } from '../../model/verify-jwt.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { StoredSigningKey } from '../../store/contract/keys.ts'
 import type { Store } from '../../store/store.ts'
@@ -29,9 +22,18 @@ const keptAtLeast = 86_400_000
 const maxAttempts = 5
 const hour = 3_600_000
 
+/** A public key as a JSON Web Key. RFC 7517 §4. */
+interface PublicKey {
+  readonly [member: string]: unknown
+  readonly kty: string
+  readonly kid: string
+  readonly alg: string
+  readonly use: string
+}
+
 /** A key pair whose seal is valid. */
 interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> {
-  readonly publicKey: JWK
+  readonly publicKey: PublicKey
   readonly privateKey: CryptoKey
 }
 
@@ -57,7 +59,7 @@ export class SigningKeys {
    * @param store the transaction in which the token is written
    */
   async sign(
-    payload: JWTPayload,
+    payload: JwtPayload,
     type: string,
     algorithm: SigningAlgorithm,
     store: Context['store'] = this.#context.store,
@@ -80,7 +82,7 @@ export class SigningKeys {
   }
 
   /** Returns the public keys as a JWK set, the newest first. RFC 7517 §5. */
-  async published(): Promise<{ readonly keys: readonly JWK[] }> {
+  async published(): Promise<{ readonly keys: readonly PublicKey[] }> {
     const usable = await this.#usable(this.#context.store)
     return { keys: usable.map(({ publicKey }) => publicKey) }
   }

@@ -1,0 +1,27 @@
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+
+const reference = /(?:from|import\() ?["'](\.[^"']+)["']/g
+
+/**
+ * Removes the declarations that no export of the package refers to. They describe internal modules, and name types of
+ * packages that an application does not install.
+ * @param {string} root the directory of the package
+ * @param {string} directory the directory of the declarations
+ */
+export const removeInternalDeclarations = async (root, directory) => {
+  const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  /** @type {string[]} */
+  const types = Object.values(exports).flatMap(({ types }) => types ?? [])
+  const found = new Set(types.map((path) => resolve(directory, path.replace('./dist/', ''))))
+  // A set also iterates over the members that are added meanwhile.
+  for (const path of found) {
+    const text = await readFile(path, 'utf8')
+    for (const [, module = ''] of text.matchAll(reference))
+      found.add(resolve(dirname(path), module.replace(/\.[jt]s$/, '.d.ts')))
+  }
+  const all = await readdir(directory, { recursive: true, withFileTypes: true })
+  const declarations = all.filter(({ name }) => name.endsWith('.d.ts'))
+  const paths = declarations.map(({ parentPath, name }) => join(parentPath, name))
+  await Promise.all(paths.filter((path) => !found.has(path)).map((path) => rm(path)))
+}

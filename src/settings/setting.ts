@@ -1,0 +1,18 @@
+import type { Schema } from '../model/schema.ts'
+
+/** Converts the text of an environment variable to the value of a setting. */
+export type FromText = (text: string) => unknown
+
+/** A setting, described by the type that code may give and the type of its value. */
+export interface Setting<Input, Output> {
+  readonly schema: Schema<Input, Output>
+  readonly fromText: FromText
+  /** The accepted values, for start-up errors and the reference. */
+  readonly accepts: string
+  /** The meaning of the setting. */
+  readonly sentence: string
+  /** The environment variable, if the specification defines a name that differs from the derived name. */
+  readonly env?: string
+  /** Whether messages must not contain the value. */
+  readonly isSecret?: boolean
+}
