@@ -4,6 +4,7 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import {
+  type ExchangeResults,
   type FootprintResults,
   type GrowthResults,
   growthNames,
@@ -16,6 +17,7 @@ import { comparisonChart, growthChart } from './svg.ts'
 import {
   aimsTable,
   capacityTable,
+  exchangeTable,
   footprintTable,
   growthTable,
   machineTable,
@@ -65,6 +67,7 @@ export const renderDocuments = async (): Promise<Documents> => {
   const postgres = await read<StoreResults>('postgres')
   const sqlite = await read<StoreResults>('sqlite')
   const footprint = await read<FootprintResults>('footprint')
+  const exchanges = await read<ExchangeResults>('exchanges')
   const memory = await read<MemoryResults>('memory')
   const pressure = await read<PressureResults>('pressure')
   const growthPostgres = await read<GrowthResults>('growth-postgres')
@@ -83,6 +86,7 @@ export const renderDocuments = async (): Promise<Documents> => {
     texts.capacity = capacityTable(compared)
   }
   if (footprint) texts.footprint = footprintTable(footprint) + leftOut(footprint)
+  if (exchanges) texts.exchanges = exchangeTable(exchanges)
   if (memory) texts.memory = memoryTable(memory)
   if (pressure) texts.pressure = pressureTable(pressure)
   if (growth.length > 0) {
@@ -94,6 +98,7 @@ export const renderDocuments = async (): Promise<Documents> => {
     PostgreSQL: postgres,
     SQLite: sqlite,
     'Start, disk, installation': footprint,
+    'Code exchanges': exchanges,
     Memory: memory,
     Pressure: pressure,
     'Growth, PostgreSQL': growthPostgres,

@@ -7,6 +7,7 @@
  *     npm run bench -- --footprint           start-up time, disk and installation size of each server
  *     npm run bench -- --memory              the memory of this server during two million requests
  *     npm run bench -- --growth [--rows N]   the cost with more tokens, connections and processes
+ *     npm run bench -- --exchanges           code exchanges with and without ID tokens, beside oidc-provider
  *     npm run bench -- --pressure            the cost beside a busy process, and with slow flushes of the disk
  *
  * Every run except `--quick` writes to bench/results, and then updates the tables of docs/performance.md and the
@@ -19,6 +20,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { writeDocuments } from './chart.ts'
+import { measureExchanges } from './measures/exchanges.ts'
 import { measureFootprints } from './measures/footprint.ts'
 import { measureMemory } from './measures/memory.ts'
 import { measurePressure } from './measures/pressure.ts'
@@ -28,7 +30,7 @@ import { describeMachine } from './support/machine.ts'
 import { meetRequirements } from './support/requirements.ts'
 import type { Run, StoreResults } from './support/results.ts'
 import { type WorkName, workNames } from './support/works.ts'
-import { comparisonTables, pressureTable } from './tables.ts'
+import { comparisonTables, exchangeTable, pressureTable } from './tables.ts'
 import type { StoreKind } from './targets.ts'
 
 const { values } = parseArgs({
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     footprint: { type: 'boolean', default: false },
     memory: { type: 'boolean', default: false },
     growth: { type: 'boolean', default: false },
+    exchanges: { type: 'boolean', default: false },
     pressure: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000000' },
     rounds: { type: 'string' },
@@ -124,6 +127,11 @@ try {
   } else if (values.memory) {
     const names = only.length > 0 ? only : ['floor', 'ours']
     await write('memory', await measureMemory(stores, names, databases, run))
+  } else if (values.exchanges) {
+    const rounds = Number(values.rounds ?? 5)
+    const results = await measureExchanges(stores, { rounds, databases, run })
+    console.log(exchangeTable(results))
+    if (!chosen) await write('exchanges', results)
   } else if (values.pressure) {
     const names = only.length > 0 ? only : ['floor', 'ours', 'node-oauth']
     const results = await measurePressure(names, stores, comparison, databases, run)

@@ -1,5 +1,7 @@
+import { exchangeNames } from './support/exchanges.ts'
 import {
   type Described,
+  type ExchangeResults,
   type FootprintResults,
   type GrowthName,
   type GrowthPoint,
@@ -159,6 +161,28 @@ export const footprintTable = ({ footprints }: FootprintResults): string =>
       installed ? `${oneDigit(installed.bytes / megabyte)} MB` : '–',
       installed ? String(installed.packages) : '–',
     ]),
+  ])
+
+/** The table of microseconds of processor time for a code exchange · its lowest and highest ratio to oidc-provider. */
+export const exchangeTable = ({ series }: ExchangeResults): string =>
+  table([
+    ['', 'without ID token', ...exchangeNames.slice(1)],
+    ...series.map((each) => {
+      const { store, exchanges, role } = each
+      const peer = series.find((other) => other.role === 'peer' && other.store === store)
+      const isInMemory = each.name.endsWith('-memory')
+      return [
+        isInMemory ? titleOf(each) : `${titleOf(each)}, ${storeTitles[store]}`,
+        ...exchangeNames.map((name) => {
+          const [own = [], theirs = []] = [exchanges[name], peer?.exchanges[name]]
+          const figure = whole(spread(own).median)
+          if (role === 'peer') return figure
+          const ratios = spread(own.map((cpu, round) => cpu / (theirs[round] ?? Number.NaN)))
+          const [lowest, median, highest] = [ratios.lowest, ratios.median, ratios.highest]
+          return `${figure} · ${twoDigits(median)} (${twoDigits(lowest)}–${twoDigits(highest)})`
+        }),
+      ]
+    }),
   ])
 
 export const memoryTable = ({ series }: MemoryResults): string =>

@@ -9,6 +9,8 @@ export interface Definition {
   /** The role in the comparison. A floor is a minimal server, which does not check credentials. */
   readonly role: 'floor' | 'ours' | 'peer'
   readonly stores: readonly StoreKind[]
+  /** The file whose code exchanges are measured; omitted for a server without OpenID Connect. */
+  readonly exchangeFile?: string
   readonly environment?: Readonly<Record<string, string>>
   /** The installed packages of the server. The version of the first package is the version of the server. */
   readonly packages?: readonly string[]
@@ -32,7 +34,7 @@ export const definitions: readonly Definition[] = [
     role: 'floor',
     stores: both,
   },
-  { ...ours, name: 'ours', title: 'svc-oauth2server' },
+  { ...ours, name: 'ours', title: 'svc-oauth2server', exchangeFile: 'ours-exchanges.ts' },
   {
     ...ours,
     name: 'ours-alone',
@@ -44,6 +46,7 @@ export const definitions: readonly Definition[] = [
     name: 'oidc-provider',
     title: 'oidc-provider',
     file: 'peers/oidc-provider.ts',
+    exchangeFile: 'peers/oidc-provider-exchanges.ts',
     stores: ['postgres'],
     packages: ['oidc-provider'],
   },
@@ -52,6 +55,7 @@ export const definitions: readonly Definition[] = [
     name: 'oidc-provider-memory',
     title: 'oidc-provider, in memory',
     file: 'peers/oidc-provider.ts',
+    exchangeFile: 'peers/oidc-provider-exchanges.ts',
     environment: { BENCH_STORE: 'memory' },
     packages: ['oidc-provider'],
   },

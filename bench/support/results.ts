@@ -1,4 +1,5 @@
 import type { Definition, StoreKind } from '../targets.ts'
+import type { ExchangeName } from './exchanges.ts'
 import type { WorkName } from './works.ts'
 
 export interface Machine {
@@ -42,6 +43,17 @@ export interface StoreResults extends Run {
   readonly targets: readonly TargetResults[]
   /** Servers that were not measured because they failed the check, with the reason. */
   readonly leftOut: readonly string[]
+}
+
+/** The processor time of code exchanges, in microseconds of the server for each, by round. */
+export interface ExchangeResults extends Run {
+  readonly connections: number
+  /** The number of codes of a round. */
+  readonly codes: number
+  readonly series: readonly (Described & {
+    readonly store: StoreKind
+    readonly exchanges: Partial<Record<ExchangeName, number[]>>
+  })[]
 }
 
 /** The footprint of each server with each kind of database: start-up time, disk usage and installation size. */

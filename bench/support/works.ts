@@ -1,3 +1,5 @@
+import type { Exchanges } from './exchanges.ts'
+
 /** A request that is sent repeatedly. If it has several tokens, each repetition uses a different token. */
 export interface Call {
   readonly method: 'GET' | 'POST'
@@ -19,7 +21,7 @@ export interface Call {
 /** The kinds of requests. `resources` uses a thousand tokens in turn, so that a cache of one token is no advantage. */
 export const workNames = ['token', 'resource', 'resources', 'introspect', 'refresh', 'key'] as const
 export type WorkName = (typeof workNames)[number]
-export type Works = Partial<Record<WorkName, Call>>
+export type Works = Partial<Record<WorkName, Call>> & { readonly exchanges?: Exchanges }
 
 /** The report of a measured server to its parent process. */
 export interface Ready {

@@ -3,7 +3,7 @@ import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 
 import type { ClientInput } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
-import { authorizeUrl, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
+import { authorizeUrl, ping, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 // OpenID Connect Core 1.0. Titles begin with the section.
 
@@ -647,6 +647,33 @@ const pushed = async (client: TestClient, given: Record<string, string>): Promis
     request_uri,
   })
 }
+
+test('requests without openid use the same store operations with and without OpenID Connect [T2920]', async () => {
+  const operationsWith = async (openidConnect: boolean) => {
+    const operations: string[] = []
+    await using app = await startServer({
+      openidConnect,
+      aroundStore: ({ name }, run) => {
+        // The audit log is written in the background too.
+        if (!name.startsWith('audit.')) operations.push(name)
+        return run()
+      },
+    })
+    const client = await TestClient.register(app, new UserAgent(), {
+      defaultScopes: ['notes:read'],
+    })
+    const code = await client.code()
+    operations.length = 0
+    const { body } = await client.redeem(code)
+    await client.refresh(body.refresh_token)
+    await client.token({ grant_type: 'client_credentials' })
+    await ping(app, body.access_token)
+    return operations.toSorted()
+  }
+  const without = await operationsWith(false)
+  expect(without.length).toBeGreaterThan(5)
+  expect(await operationsWith(true)).toEqual(without)
+})
 
 describe('a server without OpenID Connect', () => {
   test('has neither the endpoints nor the scopes [T1533]', async () => {
