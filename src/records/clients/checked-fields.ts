@@ -1,4 +1,4 @@
-import type { ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
+import { type ClientFields, tokenEndpointAuthMethods } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
 import { checkAll, InvalidField, refuseAll } from '../../model/invalid-field.ts'
@@ -13,12 +13,6 @@ import type { RecordsContext } from '../context.ts'
 import type { CheckedFields, ClientInput } from './client-input.ts'
 
 const maxRedirectUris = 50
-const authMethods: readonly TokenEndpointAuthMethod[] = [
-  'client_secret_basic',
-  'client_secret_post',
-  'private_key_jwt',
-  'none',
-]
 
 /**
  * Applies the input to the former fields, and validates the result.
@@ -36,7 +30,7 @@ export const checkedFields = (
   const { defaultScopes, optionalScopes, allowedScopes } = input
   const merged = { ...before, ...definedOf(input) }
   const method = merged.tokenEndpointAuthMethod
-  limit('token_endpoint_auth_method', method && [method], authMethods)
+  limit('token_endpoint_auth_method', method && [method], tokenEndpointAuthMethods)
   if (method !== null && (method === 'none') === merged.isConfidential) {
     throw new InvalidField(
       'token_endpoint_auth_method',
