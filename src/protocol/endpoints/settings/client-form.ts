@@ -31,19 +31,6 @@ export const valuesOf = (client: Client): ClientFormValues => ({
   optionalScopes: client.optionalScopes,
 })
 
-/** The fields of the form that survive a lost session. */
-export const clientFieldNames = [
-  'name',
-  'description',
-  'website',
-  'redirect_uris',
-  'is_confidential',
-  'application_type',
-  'default_scopes',
-  'optional_scopes',
-  'version',
-] as const
-
 /** Returns the submitted values, which the form shows again. */
 export const typedClient = (params: Parameters): ClientFormValues => ({
   name: first(params, 'name'),
