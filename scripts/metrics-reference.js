@@ -4,10 +4,10 @@ const head = `# Metrics and spans
 
 <!-- Written by \`npm run reference\` from src/server/telemetry/instruments.ts and scripts/metrics-reference.js. Do not edit it by hand. -->
 
-The metrics and spans of the server. How to collect them: [Seeing it run](../how-to/observability.md). Names follow the
-OpenTelemetry conventions where there is one. Names are stable; the changelog lists every change.
+The metrics and spans of the server. [Logs, metrics and traces](../how-to/observability.md) describes how to collect them. A
+name follows the OpenTelemetry conventions if they define one. The changelog lists every change of a name.
 
-Clients and users cannot choose the value of an attribute, and no attribute contains a secret.
+A request can select one of the known values of an attribute, but cannot create a value. No attribute contains a secret.
 
 ## Metrics
 

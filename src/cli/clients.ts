@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Client, type ClientInput, InvalidField } from '../index.ts'
+import { tokenEndpointAuthMethods } from '../model/client.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
 import { allPages } from './all-pages.ts'
 import { CommandError, shown } from './errors.ts'
@@ -14,6 +15,7 @@ interface CreateOptions {
   readonly user: string
   readonly redirectUri?: readonly string[]
   readonly scope?: readonly string[]
+  readonly optionalScope?: readonly string[]
   readonly public?: true
   readonly internal?: true
   readonly website?: string
@@ -34,6 +36,8 @@ interface ClientOption {
 }
 
 const grantTypes = builtInGrants.map(({ type }) => type).join(', ')
+
+const authMethods = tokenEndpointAuthMethods.join(', ')
 
 const clientId = () => required('--client-id <id>', 'The id of the client.')
 
@@ -58,6 +62,7 @@ export const addClients = (program: Command): void => {
       ),
     )
     .addOption(repeated('--scope <scope>', 'A scope of requests without the parameter scope.'))
+    .addOption(repeated('--optional-scope <scope>', 'A scope that users may refuse individually.'))
     .option(
       '--public',
       'The client cannot keep a secret: an application in a browser or on a device.',
@@ -83,7 +88,7 @@ export const addClients = (program: Command): void => {
     .addOption(
       single(
         '--auth-method <method>',
-        'Limits the client authentication to client_secret_basic, client_secret_post, private_key_jwt or none. (default: no limit)',
+        `Limits the client authentication to one of ${authMethods}. (default: no limit)`,
       ),
     )
     .addOption(
@@ -252,6 +257,7 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   isInternal: options.internal ?? false,
   redirectUris: options.redirectUri ?? [],
   defaultScopes: options.scope ?? [],
+  optionalScopes: options.optionalScope ?? [],
   description: options.description ?? '',
   website: options.website ?? '',
   allowedScopes: options.allowedScope ?? null,

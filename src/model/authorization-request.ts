@@ -17,7 +17,7 @@ export interface AuthorizationRequest {
   readonly extensions: Readonly<Record<string, unknown>>
 }
 
-/** Where the redirect to the client carries the response: in the query, the fragment, or the body of a form. */
+/** How the response reaches the client: in the query or the fragment of a redirect, or in the body of a form. */
 export type ResponseMode = 'query' | 'fragment' | 'form_post'
 
 /**

@@ -10,12 +10,16 @@ export type GrantType = 'authorization_code' | 'password' | 'client_credentials'
 /** The built-in response types: `code` for the authorization code grant, `token` for the implicit grant. */
 export type ResponseType = 'code' | 'token'
 
+/** Every method by which a client can authenticate at the token endpoint. RFC 7591 §2. */
+export const tokenEndpointAuthMethods = [
+  'client_secret_basic',
+  'client_secret_post',
+  'private_key_jwt',
+  'none',
+] as const
+
 /** How the client authenticates at the token endpoint (`token_endpoint_auth_method`, RFC 7591 §2). */
-export type TokenEndpointAuthMethod =
-  | 'client_secret_basic'
-  | 'client_secret_post'
-  | 'private_key_jwt'
-  | 'none'
+export type TokenEndpointAuthMethod = (typeof tokenEndpointAuthMethods)[number]
 
 /** The source of a client's data: its owner, dynamic registration, or a client ID metadata document. */
 export type ClientOrigin = 'owner' | 'registration' | 'metadata_document'

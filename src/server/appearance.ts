@@ -46,12 +46,12 @@ export const linksOf = (
  */
 export const pagesOf = (own: Partial<Pages> = {}): Pages => {
   const replaced = Object.entries(own).filter(([, page]) => page !== undefined)
-  const problems = replaced
-    .filter(([name, page]) => !Object.hasOwn(builtInPages, name) || typeof page !== 'function')
-    .map(
-      ([name]) =>
-        `pages accepts functions named ${Object.keys(builtInPages).join(', ')}; given was ${JSON.stringify(name)}.`,
-    )
+  const names = Object.keys(builtInPages).join(', ')
+  const problems = replaced.flatMap(([name, page]) => {
+    if (!Object.hasOwn(builtInPages, name))
+      return `pages accepts functions named ${names}; given was ${JSON.stringify(name)}.`
+    return typeof page === 'function' ? [] : `pages.${name} must be a function.`
+  })
   if (problems.length > 0) throw new InvalidSettings(problems)
   return { ...builtInPages, ...Object.fromEntries(replaced) }
 }

@@ -74,7 +74,7 @@ test('the fuzz test enables every grant, and sends requests for each [T1902]', a
   expect(types.filter((type) => !seeds.includes(`'${type}'`))).toEqual([])
 })
 
-test('the fuzz test sends requests to every endpoint [T2000]', async () => {
+test('the fuzz test sends requests to every endpoint, and a table lists each path [T2000]', async () => {
   const settings = parseSettings(everything)
   await using app = await startServer({ ...everything, trustedProxies: [] })
   const { paths } = (await (await fetch(`${app.issuer}/openapi.json`)).json()) as {
@@ -95,4 +95,13 @@ test('the fuzz test sends requests to every endpoint [T2000]', async () => {
     'leak-reports',
   ])
   expect(all.filter((path) => !(path in paths) && !seeds.includes(`'${path}'`))).toEqual([])
+
+  const decisions = await readFile(
+    join(import.meta.dirname, '../../docs/protocol-decisions.md'),
+    'utf8',
+  )
+  const [, section = ''] = decisions.split('\n## 2. ')
+  const table = section.split('\n## 3. ')[0] ?? ''
+  const own = all.filter((path) => !path.startsWith('/account/settings/applications/'))
+  expect(own.filter((path) => !table.includes(`\`${path}\``))).toEqual([])
 })

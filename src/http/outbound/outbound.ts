@@ -60,7 +60,7 @@ export interface OutboundOptions {
   readonly certificateAuthorities?: readonly string[]
 }
 
-/** Fetches URLs that clients supplied, under strict rules against server-side request forgery. */
+/** Sends requests to URLs that clients supplied, under strict rules against server-side request forgery. */
 export interface Outbound {
   /**
    * Fetches a JSON document over https and caches the document (RFC 9111).

@@ -40,16 +40,16 @@ export const tokenLabels = ({
 /** Lists the fields of the form that edits a personal token as text, to compare two versions. */
 export const editedFields = (frame: Frame): readonly EditedField<EditedToken>[] => {
   const { facts, token } = frame.texts
-  return [
-    { name: 'name', label: token.name, text: ({ name }) => name },
-    {
-      name: 'expires',
+  const fields: Readonly<Record<keyof EditedToken, Omit<EditedField<EditedToken>, 'name'>>> = {
+    name: { label: token.name, text: ({ name }) => name },
+    expires: {
       label: token.expires,
       text: ({ expires }) => String(expires),
       render: ({ expires }) => (expires === null ? html`${facts.never}` : day(frame, expires)),
     },
-    { name: 'scopes', label: token.scopes, text: ({ scopes }) => sorted(scopes) },
-  ]
+    scopes: { label: token.scopes, text: ({ scopes }) => sorted(scopes) },
+  }
+  return Object.entries(fields).map(([name, field]) => ({ name, ...field }))
 }
 
 /** Renders the field for the name of a personal token. */

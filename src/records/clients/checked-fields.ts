@@ -1,4 +1,4 @@
-import type { ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
+import { type ClientFields, tokenEndpointAuthMethods } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
 import { checkAll, InvalidField } from '../../model/invalid-field.ts'
@@ -7,13 +7,6 @@ import { type ProtectedResource, resourceNamed } from '../../model/protected-res
 import { checkedUris } from '../../model/uri-list.ts'
 import type { RecordsContext } from '../context.ts'
 import type { CheckedFields, ClientInput } from './client-input.ts'
-
-const authMethods: readonly TokenEndpointAuthMethod[] = [
-  'client_secret_basic',
-  'client_secret_post',
-  'private_key_jwt',
-  'none',
-]
 
 /**
  * Applies the input to the former fields, and validates the result.
@@ -31,7 +24,7 @@ export const checkedFields = (
   const { defaultScopes, optionalScopes, allowedScopes } = input
   const merged = { ...before, ...definedOf(input) }
   const method = merged.tokenEndpointAuthMethod
-  limit('token_endpoint_auth_method', method && [method], authMethods)
+  limit('token_endpoint_auth_method', method && [method], tokenEndpointAuthMethods)
   if (method !== null && (method === 'none') === merged.isConfidential) {
     throw new InvalidField(
       'token_endpoint_auth_method',

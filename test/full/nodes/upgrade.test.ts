@@ -72,7 +72,7 @@ const isIndexing = `select 1 from pg_index i join pg_class c on c.oid = i.indexr
   where c.relname = '${secondIndex}' and not i.indisvalid`
 
 describe.skipIf(isLacking)('an upgrade of a large token table', () => {
-  test('completes after two interruptions, and neither rejects nor delays requests to the previous version', {
+  test('completes after two interruptions, and rejects no request to the previous version', {
     timeout: 2 * timeout,
   }, async () => {
     await using site = await startSite({ env: longLeeway })
@@ -123,7 +123,7 @@ describe.skipIf(isLacking)('an upgrade of a large token table', () => {
     expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
     expect(during.slowest).toBeLessThan(before.slowest + longestRequest)
     expect(traffic.samples.some(({ port }) => port === late.port)).toBe(true)
-    // Ignore rows that the previous version inserted after the upgrade began. All other rows are filled.
+    // The copies existed before the upgrade, so each is filled. Rows that the previous version inserted later may not be.
     const [unfilled] = await database.query(
       `select count(*) as missing from oauth2server_token where access_token_digest like 'copy %' and scopes_copy is null`,
     )

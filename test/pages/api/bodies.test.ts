@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Returns the operations that accept a body, each with its path and a valid body. */
+/** Returns operations that accept a body, each with its path and a valid body. */
 const targets = (): readonly (readonly [id: string, path: string, Fields])[] => {
   const { clientId, tokenId } = things
   return [
@@ -99,7 +99,7 @@ const wrongValues = [
   '\u0000',
 ]
 
-describe('a field whose value has a wrong type', () => {
+describe('a field with a value of a wrong type, or with a character that cannot be stored', () => {
   test('is rejected without a change in the database', async () => {
     let tried = 0
     for (const [id, path, fields] of targets()) {
@@ -223,7 +223,7 @@ describe('the size of a body', () => {
   })
 })
 
-describe('a repeated field', () => {
+describe('a repeated field that is not a list', () => {
   test('is rejected in a form', async () => {
     for (const [id, path, fields] of targets()) {
       for (const [name, value] of Object.entries(fields)) {

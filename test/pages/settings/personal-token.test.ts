@@ -152,7 +152,6 @@ describe('the form of a personal token', () => {
     const { id } = await newToken([], { expiresIn: 3_600 })
     const { token } = await found(id)
     await person.fill(at.token(id), {
-      expires: '',
       expires_in: '999999',
       user_id: '2',
       is_internal: 'true',
@@ -365,7 +364,7 @@ describe('the path of a personal token that the user may not manage', () => {
   ])
     kinds[`the ID ${decodeURIComponent(id).slice(0, 30)}`] = async () => id
 
-  test.each(Object.entries(kinds))('returns 404 for every method: %s', async (_, idOf) => {
+  test.each(Object.entries(kinds))('returns 404 for GET, HEAD and POST: %s', async (_, idOf) => {
     await newToken()
     const id = await idOf()
     const before = written(app)

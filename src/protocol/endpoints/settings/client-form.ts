@@ -46,21 +46,6 @@ const logoutOf = (client: Client): ClientFormValues['logout'] => {
   return { redirectUris: uris.join('\n'), backchannelUri }
 }
 
-/** The fields of the form that survive a lost session. */
-export const clientFieldNames = [
-  'name',
-  'description',
-  'website',
-  'redirect_uris',
-  'is_confidential',
-  'application_type',
-  'default_scopes',
-  'optional_scopes',
-  'post_logout_redirect_uris',
-  'backchannel_logout_uri',
-  'version',
-] as const
-
 /** Returns the submitted values, which the form shows again. */
 export const typedClient = (params: Parameters, { openidConnect }: Rules): ClientFormValues => ({
   name: first(params, 'name'),

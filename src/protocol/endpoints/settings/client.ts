@@ -8,7 +8,7 @@ import { clientChange } from '../../openapi/schemas/clients.ts'
 import { logoUrlOf } from '../assets/client-logo.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses } from './addresses.ts'
-import { clientFieldNames, clientFields, typedClient, valuesOf } from './client-form.ts'
+import { clientFields, typedClient, valuesOf } from './client-form.ts'
 import { endpointsOf, tryIt } from './developer-desk.ts'
 import { checkEdit, editState } from './edit.ts'
 import { takeNotice } from './notice.ts'
@@ -80,7 +80,7 @@ export const clientPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/`,
   show: showClient,
   form: clientChange,
-  keeps: clientFieldNames,
+  keepsDraft: true,
   async change(request, params) {
     const { server, texts } = request
     const client = await ownClient(request)

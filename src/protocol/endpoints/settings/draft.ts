@@ -5,6 +5,7 @@ import type { ServerContext } from '../../server-context.ts'
 import { isForeign } from '../../session/browser.ts'
 import { isPrefetch } from '../authorization/is-prefetch.ts'
 import { maxFields, readForm } from './form.ts'
+import type { FormShape } from './json-form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 /** The lifetime of a draft in milliseconds: the time to log in. */
@@ -19,24 +20,24 @@ export const hasDraft = (path: string): boolean =>
 /**
  * Keeps what a user typed into a form whose session has ended. Only the form of a page that showed this user is kept, so
  * that strangers cannot fill the store. The draft is bound to the user, so nobody can fill in a form for somebody else.
- * @param keeps the fields to keep, of which the first has exactly one value
+ * @param form the fields to keep. Nothing is kept unless the form has exactly one `name`, as other forms of a page do not.
  * @param back the URL of the page that contains the form
  * @returns the URL of the page with the name of the draft; `back` if nothing is kept
  */
 export const keepDraft = async (
   http: HttpRequest,
   server: ServerContext,
-  keeps: readonly [string, ...string[]],
+  form: FormShape,
   back: string,
 ): Promise<string> => {
   if (isForeign(http, server.issuer)) return back
   try {
     const { params } = await readForm(http)
     const { userId = null, renderedAt = 0 } = originOf(params, server) ?? {}
-    if (userId === null || params.repeated(keeps[0]).length !== 1) return back
+    if (userId === null || params.repeated('name').length !== 1) return back
     await server.limits.consume('drafts', '', String(userId))
     const expiresAt = server.clock() + life
-    const kept = keeps.flatMap((name) =>
+    const kept = [...Object.keys(form.shape), 'version'].flatMap((name) =>
       params.repeated(name).map((value): [string, string] => [name, value]),
     )
     const draft = {

@@ -1,6 +1,6 @@
 import { newClient } from '../../openapi/schemas/clients.ts'
 import { addresses } from './addresses.ts'
-import { clientFieldNames, clientFields, emptyClient, typedClient } from './client-form.ts'
+import { clientFields, emptyClient, typedClient } from './client-form.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import { clientToWire, scopeToWire } from './wire.ts'
 
@@ -25,7 +25,7 @@ export const newClientPage = settingsPage({
     })
   },
   form: newClient,
-  keeps: clientFieldNames,
+  keepsDraft: true,
   async change(request, params) {
     const { server, signedIn, texts } = request
     const fields = { ...clientFields(params, request), userId: signedIn.user.id }

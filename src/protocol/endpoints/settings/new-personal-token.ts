@@ -40,7 +40,7 @@ export const newPersonalTokenPage = settingsPage({
     return respond(request, 'newPersonalToken', { view, json, refused })
   },
   form: newPersonalToken,
-  keeps: ['name', 'scopes', 'expiry', 'expires'],
+  keepsDraft: true,
   async change(request, params) {
     const { server, signedIn, texts } = request
     const { id } = signedIn.user

@@ -115,7 +115,7 @@ export const personalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/`,
   show: showPersonalToken,
   form: personalTokenChange,
-  keeps: ['name', 'scopes', 'expiry', 'expires', 'version'],
+  keepsDraft: true,
   async change(request, params) {
     const { server, signedIn, texts, asJson } = request
     const managed = await ownToken(request)

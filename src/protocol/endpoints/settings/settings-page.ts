@@ -41,9 +41,9 @@ export interface SettingsPage {
   /** The fields that `change` reads; omitted if it reads none. */
   readonly form?: FormShape
   /**
-   * The fields that survive a lost session, of which the first has exactly one value. Never the name of a secret.
+   * Whether a form with the field `name` survives a lost session, with all fields of `form`. Not for a form with a secret.
    */
-  readonly keeps?: readonly [string, ...string[]]
+  readonly keepsDraft?: boolean
   /** Returns the sentence that the page shows if too many changes were requested; by default, about wrong passwords. */
   readonly tooMany?: (texts: Messages) => string
   /** Makes the change. @throws InvalidField, ScopeDoesNotExists before any write; the page then shows the form again */
@@ -56,7 +56,7 @@ export const settingsPage = ({
   isShown = true,
   show,
   form = noFields,
-  keeps,
+  keepsDraft = false,
   tooMany = ({ login }) => login.tooMany,
   change,
 }: SettingsPage): Endpoint => ({
@@ -67,7 +67,7 @@ export const settingsPage = ({
     // After the login, the user returns to the page that contains the form, because the form itself cannot be resent.
     const back = isShown ? addressWith(http.path, http.query) : server.ui.links.applications
     const request = await settingsRequestOf(http, server, () =>
-      http.method === 'POST' && keeps ? keepDraft(http, server, keeps, back) : back,
+      http.method === 'POST' && keepsDraft ? keepDraft(http, server, form, back) : back,
     )
     if (request instanceof Response) return request
     if (http.method !== 'POST' || !change) return showDraft(request, show)

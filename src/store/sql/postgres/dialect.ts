@@ -90,7 +90,7 @@ export class PostgresDialect implements Dialect {
     }
   }
 
-  /** Runs one statement without a retry after a lock timeout. */
+  /** Runs one statement without a retry after a lock timeout. @throws the errors of `asStoreError` */
   async runOnce(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
     const session = await this.#driver.acquireConnection()
     try {
@@ -183,19 +183,12 @@ class Session implements DatabaseConnection {
   }
 
   async executeOnce(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
-    const { names } = this.#driver
     try {
-      return await this.#run(sql, parameters)
+      return await this.#runPrepared(sql, parameters)
     } catch (error) {
-      if (!this.inTransaction) {
-        if (hasChangedPlan(error)) {
-          // A newer version has migrated the database while this process runs, so prepare the statement again.
-          names.renew()
-          return this.#run(sql, parameters)
-        }
-        // A value outside of a column's type cannot match any row.
-        if (isBeyondType(error) && sql.startsWith('select')) return { rows: [], changes: 0 }
-      } else if (hasChangedPlan(error)) names.renew()
+      // A value outside of a column's type cannot match any row.
+      if (!this.inTransaction && isBeyondType(error) && sql.startsWith('select'))
+        return { rows: [], changes: 0 }
       throw this.failed(error)
     }
   }
@@ -225,6 +218,18 @@ class Session implements DatabaseConnection {
     const { storeError, breaksConnection } = asStoreError(error)
     if (breaksConnection) this.isBroken = true
     return storeError
+  }
+
+  async #runPrepared(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
+    try {
+      return await this.#run(sql, parameters)
+    } catch (error) {
+      if (!hasChangedPlan(error)) throw error
+      // A newer version has migrated the database while this process runs, so prepare the statement again.
+      this.#driver.names.renew()
+      if (this.inTransaction) throw error
+      return this.#run(sql, parameters)
+    }
   }
 
   #run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {

@@ -1,0 +1,34 @@
+import { Command } from 'commander'
+import { expect, test } from 'vitest'
+import { addClients } from '../../src/cli/clients.ts'
+import { addTokens } from '../../src/cli/tokens.ts'
+import { newClient } from '../../src/protocol/openapi/schemas/clients.ts'
+import { newPersonalToken } from '../../src/protocol/openapi/schemas/personal-tokens.ts'
+
+/** Options with other names than the field, and fields that other options replace. */
+const otherNames: Readonly<Record<string, string>> = {
+  scopes: 'scope',
+  default_scopes: 'scope',
+  optional_scopes: 'optional-scope',
+  redirect_uris: 'redirect-uri',
+  is_confidential: 'public',
+  application_type: 'public',
+  expires: 'expires-in',
+  expiry: 'expires-in',
+  time_zone: 'expires-in',
+}
+
+test.each([
+  ['tokens', addTokens, newPersonalToken],
+  ['clients', addClients, newClient],
+] as const)('`%s create` has an option for every field of the form [T2704]', (group, add, form) => {
+  const program = new Command()
+  add(program)
+  const create = program.commands
+    .find((command) => command.name() === group)
+    ?.commands.find((command) => command.name() === 'create')
+  const options = create?.options.map(({ long }) => long?.slice(2)) ?? []
+  const fields = Object.keys(form.shape)
+  expect(fields.length).toBeGreaterThan(3)
+  expect(fields.filter((name) => !options.includes(otherNames[name] ?? name))).toEqual([])
+})
