@@ -11,6 +11,8 @@ const otherNames: Readonly<Record<string, string>> = {
   default_scopes: 'scope',
   optional_scopes: 'optional-scope',
   redirect_uris: 'redirect-uri',
+  post_logout_redirect_uris: 'post-logout-redirect-uri',
+  backchannel_logout_uri: 'backchannel-logout-uri',
   is_confidential: 'public',
   application_type: 'public',
   expires: 'expires-in',

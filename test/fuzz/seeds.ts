@@ -398,6 +398,7 @@ export const seeds: readonly WeightedSeed[] = [
           '/oauth/style.css',
           '/oauth/page.js',
           '/oauth/session.js',
+          '/oauth/logos/{digest}'.replace('{digest}', `${r.below(99)}`.padStart(43, 'a')),
           '/health/live',
           '/health/ready',
           '/metrics',

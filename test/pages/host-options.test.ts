@@ -210,8 +210,12 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
   })
 
   test('are rejected at start-up if the name of a page is unknown or the value is not a function', async () => {
-    for (const pages of [{ logIn: () => html`` }, { login: 'page.html' }, { __proto__x: null }])
-      await expect(startServer({ pages: pages as never })).rejects.toThrow('pages accepts')
+    for (const [pages, message] of [
+      [{ logIn: () => html`` }, 'pages accepts functions named'],
+      [{ __proto__x: null }, 'pages accepts functions named'],
+      [{ login: 'page.html' }, 'pages.login must be a function.'],
+    ] as const)
+      await expect(startServer({ pages: pages as never })).rejects.toThrow(message)
   })
 })
 

@@ -49,6 +49,8 @@ export const newWorld = async (): Promise<World> => {
     applicationName: 'The Notes',
     deviceAuthorization: true,
     openidConnect: true,
+    // The form for the default resource of a client needs several resources.
+    resources: [{ resource: 'https://one.example' }, { resource: 'https://two.example' }],
     signUp: true,
     sendUserLink: ({ purpose, url }) => void links.set(purpose, url.slice(app.issuer.length)),
   })
