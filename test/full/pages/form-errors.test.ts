@@ -28,8 +28,13 @@ const wrongApplication = {
   description: 'x'.repeat(4_001),
   website: 'ftp://a.example',
   redirect_uris: 'http://a.example\nhttps://b.example/#x',
+  post_logout_redirect_uris: 'https://a.example/#x',
+  backchannel_logout_uri: 'ftp://a.example',
 }
-const applicationErrors = ['name', 'description', 'website', 'redirect_uris', 'redirect_uris']
+const applicationErrors = [
+  ...['name', 'description', 'website', 'redirect_uris', 'redirect_uris'],
+  ...['post_logout_redirect_uris', 'backchannel_logout_uri'],
+]
 const inForm = (action: string, ...names: readonly string[]): string =>
   `${action} ${[...names].sort().join(' ')}`
 const mail = new Map<UserLinkPurpose, string>()
@@ -37,6 +42,7 @@ const mail = new Map<UserLinkPurpose, string>()
 describe.skipIf(await lacks('chromium'))('every form with as many errors as possible', () => {
   const site = useSite({
     deviceAuthorization: true,
+    openidConnect: true,
     signUp: true,
     sendUserLink: ({ purpose, url }) => void mail.set(purpose, url),
   })
@@ -113,6 +119,7 @@ describe.skipIf(await lacks('chromium'))('every form with as many errors as poss
     },
     [inForm(`${applications}clients/new/`, ...Object.keys(wrongApplication))]: {
       path: () => `${applications}clients/new/`,
+      reveal: 'Logout (OpenID Connect)',
       typed: wrongApplication,
       submit: 'Register the application',
       errors: applicationErrors,
@@ -120,6 +127,7 @@ describe.skipIf(await lacks('chromium'))('every form with as many errors as poss
     },
     [inForm(`${applications}clients/ID/`, ...Object.keys(wrongApplication))]: {
       path: ownApplication,
+      reveal: 'Logout (OpenID Connect)',
       typed: wrongApplication,
       submit: 'Save changes',
       errors: applicationErrors,
