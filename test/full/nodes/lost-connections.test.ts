@@ -57,11 +57,12 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const [lost, ...others] = [await code(), await code(), await code()]
     const [first] = site.nodes
     // Pause the redemption at the first node after its transaction has locked the consent of the user.
-    await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 2_000, time: 2 })
+    await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 4_000, time: 2 })
     const elsewhere = { ...site, node: (turn: number) => site.node(1 + (turn % 2)) }
     const traffic = await startTraffic(elsewhere)
     const stuck = post(client.redemption(site.node(0), lost))
-    await delay(100)
+    // On a loaded machine, the redemption takes a while to lock the consent. Until then, it must be the only one.
+    await delay(1_000)
     // These redemptions are for the user and client of the locked consent.
     const behind = others.map((other) => post(client.redemption(site.node(0), other)))
     await delay(400)
