@@ -70,8 +70,10 @@ export interface PostgresClient {
 
 /** A connection pool of the driver `pg` that belongs to the application. */
 export interface PostgresPool {
-  /** Returns a connected client, which the caller releases. */
-  connect(): Promise<PostgresPoolClient>
+  /** Calls back with a connected client, which the caller releases. */
+  connect(
+    callback: (error: Error | undefined, client: PostgresPoolClient | undefined) => void,
+  ): void
   readonly totalCount: number
   readonly idleCount: number
   readonly waitingCount: number
@@ -79,7 +81,7 @@ export interface PostgresPool {
 }
 
 /** A client of a pool of the driver `pg`. */
-interface PostgresPoolClient extends PostgresClient {
+export interface PostgresPoolClient extends PostgresClient {
   /** @param destroy whether to close the connection instead of returning it to the pool */
   release(destroy?: boolean): void
   /** Adds a listener for errors of the connection. */

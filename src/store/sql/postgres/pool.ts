@@ -1,5 +1,5 @@
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg'
-import type { PoolStats, PostgresClient, PostgresPool } from '../../store.ts'
+import type { PoolStats, PostgresClient, PostgresPool, PostgresPoolClient } from '../../store.ts'
 import { retryAfterStall, TimeoutError, withTimeout } from '../../timeout.ts'
 import type { PostgresConnection, PostgresConnections } from './dialect.ts'
 
@@ -56,8 +56,7 @@ export const hostConnections = (
   { responseTimeout, settings = [] }: HostConnectionOptions,
 ): PooledConnections => ({
   async acquire() {
-    const client = await pool.connect()
-    client.on('error', ignore)
+    const client = await listeningClient(pool)
     const connection = new ClientConnection(client, responseTimeout)
     const release = (isBroken: boolean): void => {
       client.off('error', ignore)
@@ -75,6 +74,16 @@ export const hostConnections = (
   end: async () => undefined,
   stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
 })
+
+/** Takes a client of a pool. The listener is added before the connection can be lost, unlike after a promise. */
+const listeningClient = (pool: PostgresPool) =>
+  new Promise<PostgresPoolClient>((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (!client) return reject(error)
+      client.on('error', ignore)
+      resolve(client)
+    })
+  })
 
 /** Uses one client of the application, which the application releases. */
 export const hostConnection = (client: PostgresClient): PostgresConnections => {
