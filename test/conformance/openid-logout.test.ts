@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, generateKeyPair, jwtVerify, SignJWT } from 'jose'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { receiveLogoutTokens } from '../support/logout-tokens.ts'
 import { RelyingParty } from '../support/relying-party.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -151,21 +152,9 @@ describe('RP-Initiated Logout', () => {
 })
 
 describe('Back-Channel Logout', () => {
-  const received: string[] = []
+  let received: string[]
   beforeEach(() => {
-    site.respond('/logout', (request, response) => {
-      let text = ''
-      request.on('data', (chunk) => {
-        text += chunk
-      })
-      request.on('end', () => {
-        received.push(new URLSearchParams(text).get('logout_token') ?? '')
-        response.writeHead(200, { 'cache-control': 'no-store' }).end()
-      })
-    })
-  })
-  afterEach(() => {
-    received.length = 0
+    received = receiveLogoutTokens(site)
   })
 
   test('oidcc-backchannel-logout-discovery-endpoint-verification [T2754]', async () => {

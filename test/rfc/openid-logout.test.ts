@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createRemoteJWKSet, decodeJwt, type JWTVerifyResult, jwtVerify } from 'jose'
 import type { ClientInput } from 'svc-oauth2server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { receiveLogoutTokens } from '../support/logout-tokens.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
 import { formIn, TestClient, type TokenBody, UserAgent } from '../support/user-agent.ts'
@@ -263,17 +264,7 @@ describe('Back-Channel Logout', () => {
   })
   afterAll(() => site.close())
   beforeEach(() => {
-    received = []
-    site.respond('/logout', (request, response) => {
-      let text = ''
-      request.on('data', (chunk) => {
-        text += chunk
-      })
-      request.on('end', () => {
-        received.push(new URLSearchParams(text).get('logout_token') ?? '')
-        response.writeHead(200, { 'cache-control': 'no-store' }).end()
-      })
-    })
+    received = receiveLogoutTokens(site)
   })
 
   const listening = async (options: TestOptions = {}): Promise<Started> =>
