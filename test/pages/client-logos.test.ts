@@ -153,6 +153,18 @@ describe('the logo of a client', () => {
     expect((await app.server.clients.find(client_id))?.logo).toBeNull()
   })
 
+  test.each([
+    ['NUL', '%00'],
+    ['a byte that is not UTF-8', '%ff'],
+    ['a path', '..%2f'],
+    ['a short text', 'x'],
+    ['a long text', 'x'.repeat(5_000)],
+    ['SQL', '%25%27%22;--'],
+  ])('is not found for %s instead of a digest [T2843]', async (_, digest) => {
+    const response = await fetch(`${app.issuer}/oauth/logos/${digest}`)
+    expect([400, 404]).toContain(response.status)
+  })
+
   test('ends with the verification if the client names another image, or another name [T2828]', async () => {
     for (const change of [{ logo_uri: publish(jpeg) }, { client_name: 'Your bank' }]) {
       const uri = publish()
