@@ -625,7 +625,7 @@ describe('a server whose application logs users in', () => {
       const code = (await client.agent.authorize(app, next)).searchParams.get('code') ?? ''
       const { body } = await client.redeem(code)
       expect(claimsIn(body).auth_time).toBe(Math.floor(authTime / 1000))
-      // The request itself still requires a login, whoever sends it again.
+      // If the same request is sent again, it requires a login again.
       if ('prompt' in given && !isPushed)
         expect((await client.agent.browse(url)).address).toContain('/host-login')
     },
