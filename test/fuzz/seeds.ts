@@ -233,6 +233,18 @@ export const seeds: readonly WeightedSeed[] = [
       }))(f, r),
   },
   {
+    weight: 20,
+    seed: (f, r) =>
+      get('authorize: request object', '/oauth/authorize', () => ({
+        query: {
+          client_id: f.signing.id,
+          redirect_uri: f.redirectUri,
+          request: r.pick(f.signing.requestObjects),
+        },
+        headers: cookie(f.session),
+      }))(f, r),
+  },
+  {
     weight: 40,
     seed: post('authorize: decision', '/oauth/authorize', (f, r) => ({
       fields: {

@@ -38,6 +38,12 @@ const discoveryEndpoint: Endpoint = {
     metadataResponse(withoutEmptyLists(serverMetadata(server), meaningfulWhenEmpty)),
 }
 
+const withoutRequestObjects = {
+  request_parameter_supported: false,
+  // The default is true. It means references to documents of clients, not pushed requests (RFC 9126 §5).
+  request_uri_parameter_supported: false,
+}
+
 const metadata = ({ settings }: ServerContext): Readonly<Record<string, unknown>> => {
   const algorithms = idTokenAlgorithms(settings)
   return {
@@ -48,9 +54,7 @@ const metadata = ({ settings }: ServerContext): Readonly<Record<string, unknown>
     claim_types_supported: ['normal'],
     claims_parameter_supported: true,
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-    request_parameter_supported: false,
-    // The default is true. It means references to documents of clients, not pushed requests (RFC 9126 §5).
-    request_uri_parameter_supported: false,
+    ...(settings.requestObjects ? {} : withoutRequestObjects),
   }
 }
 

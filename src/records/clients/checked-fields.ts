@@ -1,3 +1,4 @@
+import { requestObjectAlgorithms } from '../../crypto/jose.ts'
 import { type ClientFields, tokenEndpointAuthMethods } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
@@ -67,7 +68,10 @@ export const checkedFields = (
     logo: before.logo,
     ...keys,
     metadata: input.openid
-      ? withOpenIdMetadata(before.metadata, input.openid, { allowPrivate })
+      ? withOpenIdMetadata(before.metadata, input.openid, {
+          allowPrivate,
+          requestObjectAlgorithms: requestObjectAlgorithms(settings),
+        })
       : before.metadata,
   }
 }
