@@ -121,7 +121,7 @@ const endOldest = async (
   const { clientId, name } = client
   const most = settings.authorizationsPerApplication
   const near = Math.min(most, concurrentExchanges)
-  const found = await tx.authorizations.beyond(subject.id, clientId, most - near)
+  const found = await tx.authorizations.listExceeding(subject.id, clientId, most - near)
   for (const authorizationId of found.slice(near)) {
     if (!(await tx.authorizations.revoke(authorizationId, clock()))) continue
     const about = { userId: subject.id, clientId, authorizationId, subject: name, details: {} }
