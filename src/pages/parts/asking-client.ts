@@ -12,6 +12,7 @@ export interface AskingClient {
   readonly logo: string | null
   readonly description: string
   readonly website: string
+  /** The e-mail address of the user who registered the client; undefined without one. */
   readonly owner: string | undefined
   readonly isVerified: boolean
   /** Whether the name mixes look-alike letters of several alphabets. */
@@ -27,8 +28,12 @@ export interface AskingClient {
   readonly privacy: string
 }
 
-/** Renders the facts about the requesting client for which this server vouches, and whether the client is verified. */
-export const whoAsks = (client: AskingClient, frame: Frame): Html => {
+/**
+ * Renders the statements of this server about the requesting client: a warning if the name mixes alphabets, whether an
+ * administrator verified the client, and who registered it. The website of a client is part of them only if a user of
+ * this server registered the client. Any other client chose its website alone, so `statementsOfClient` shows it.
+ */
+export const statementsOfServer = (client: AskingClient, frame: Frame): Html => {
   const { consent, facts: words } = frame.texts
   const { owner, website } = client
   return html`${client.mixesAlphabets ? caution(consent.mixesAlphabets) : ''}
@@ -39,8 +44,8 @@ ${facts([
 ])}`
 }
 
-/** Renders the statements of a client about itself, visually separated from statements of the server. */
-export const ownWords = (client: AskingClient, frame: Frame): Html => {
+/** Renders the statements of a client about itself, visually separated from the statements of the server. */
+export const statementsOfClient = (client: AskingClient, frame: Frame): Html => {
   const { consent } = frame.texts
   const { name, website, terms, privacy } = client
   const rows = [
@@ -58,8 +63,8 @@ ${facts(rows)}
 ${description(name, client.description, frame)}`
 }
 
-const link = (term: string, address: string): Fact =>
-  address === '' ? undefined : [term, websiteLink(address)]
+const link = (term: string, url: string): Fact =>
+  url === '' ? undefined : [term, websiteLink(url)]
 
 const unchecked = ({ origin, describedAt }: AskingClient, { brand, texts }: Frame): Html => {
   const { consent } = texts

@@ -8,7 +8,7 @@ export interface EditState<Values> {
   readonly version: string
   /** The stored values, if they have changed since the user opened the form; otherwise undefined. */
   readonly stored: Values | undefined
-  /** The names of everything that saving ends, which the user has to confirm. */
+  /** The names of everything that saving would remove, such as `tokens`. The user has to confirm them. */
   readonly losses: readonly string[]
 }
 
