@@ -24,7 +24,7 @@ export interface ClientChange {
   readonly guard?: ChangeGuard | undefined
 }
 
-/** What a change of a client ends: its verification, its secret, or its tokens and authorizations. */
+/** Something that a change of a client removes: its verification, its secret, or its tokens and authorizations. */
 export type ClientLoss = 'verification' | 'secret' | 'tokens'
 
 /**
