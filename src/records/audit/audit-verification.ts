@@ -188,7 +188,7 @@ class Verifier {
     return defects
   }
 
-  // The database assigns IDs from 1, so a row with a lower ID was not written by a server.
+  // The database assigns IDs from 1, so this package did not write a row with a lower ID.
   async #beforeFirst(): Promise<void> {
     for await (const { id } of this.#between(null, 0)) this.#report('row_inserted', id)
   }
@@ -224,7 +224,8 @@ class Verifier {
       this.#report('row_copied', id)
   }
 
-  // If the key of an old row is no longer configured, only the checkpoint proves the row.
+  // If the secret key of an old row is no longer configured, its seal cannot be verified. Only the checkpoint proves
+  // it.
   #isChanged({ seal, values }: StoredAuditRow): boolean {
     const isOfKnownKey = this.#keys.ids.includes(keyIdOf(seal) ?? '')
     return isOfKnownKey && !this.#keys.isAuditIntact(seal, values)

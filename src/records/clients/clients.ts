@@ -93,7 +93,7 @@ export class Clients {
 
   /**
    * Stores a client that describes itself in a document, so that authorizations can refer to the client. Does not
-   * change the marks of an administrator. Does nothing for other clients, which are already stored.
+   * change the marks that an administrator set. Does nothing for other clients, which are already stored.
    * @throws ReferenceNotFound if the row was tampered with
    * @internal
    */
@@ -146,7 +146,7 @@ export class Clients {
     await store.clients.update(clientId, this.#rows.sealed(after), clock())
   }
 
-  /** Lists the applications that a user registered, each with the number of its users, counted up to `countLimit`. */
+  /** Lists the applications that a user registered, each with the number of its tokens, counted up to `countLimit`. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ListedClient>> {
     return this.#rows.listed(this.#context.store.clients.ofOwner(userId, cursor))
   }
@@ -203,8 +203,9 @@ export class Clients {
   }
 
   /**
-   * Sets the marks of an administrator: whether the client is verified, disabled, or pinned. The server uses the stored
-   * document of a pinned client, and does not fetch it again. It fetches the logo of a verified client in the background.
+   * Sets the marks of an administrator: whether the client is verified, disabled, or pinned. For a pinned client, the
+   * server uses the stored copy of the metadata document and does not fetch the document again. For a client that
+   * becomes verified, it fetches the logo in the background.
    * @throws InvalidField if the client does not exist, or if no document describes the client to pin
    */
   async mark(clientId: string, marks: Marks): Promise<Client> {
@@ -262,7 +263,7 @@ export class Clients {
 
   /**
    * Replaces the secret of the client.
-   * @param overlap seconds for which the old secret remains valid, at most 30 days. Default: 0
+   * @param overlap seconds for which the former secret remains valid, at most 30 days. Default: 0
    * @throws InvalidField for an invalid overlap
    */
   resetClientSecret(

@@ -47,7 +47,7 @@ export const redeemRefreshToken = async (
     // A concurrent request rotated the token first, so this request presents a rotated token.
     const rotated = await findRotated(redemption, context)
     if (rotated) return replay(redemption, rotated, context)
-    // A concurrent request ended only the access token.
+    // A concurrent request has only revoked the access token, so the refresh token can still be rotated.
     const found = await new TokenFinder(context).findByRefresh(redemption.presented)
     pair = found && { ...pair, found }
   }
@@ -67,6 +67,7 @@ const findRotated = async (
 /** The maximum number of attempts while concurrent requests end access tokens. */
 const maxTries = 3
 
+/** A concurrent request has changed the token first. */
 class LostRace extends Error {}
 
 // A request counts as a retry only if it has the same parameters and the same key.

@@ -27,7 +27,7 @@ export class Tokens {
 
   /**
    * Issues the tokens of a grant.
-   * @param grant the name of the grant, for the audit trail
+   * @param grant the name of the grant, for the audit log
    * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already; ClientChanged if the client of
    * the redemption no longer has its version
    */

@@ -46,7 +46,10 @@ type State = Pick<FoundToken, 'user' | 'client'>
 /** A user whose password was checked, with the matching hash. */
 export type CheckedUser = Omit<UserWithPassword, 'seal'>
 
-/** The built-in users. A row that was tampered with is treated like a missing row. */
+/**
+ * The built-in users, or the users of the application. A row of a built-in user that was tampered with is treated like
+ * a missing row.
+ */
 export class Users implements UserSource {
   readonly #context: RecordsContext
 
@@ -166,8 +169,9 @@ export class Users implements UserSource {
   }
 
   /**
-   * Lists users in the order of their IDs: the user with this ID, the users whose e-mail address begins with the text, or
-   * all users for an empty text. Without a search of the application, finds a user by the complete address or ID only.
+   * Lists users in the order of their IDs: the user with this ID, the users whose e-mail address begins with the text,
+   * or all users for an empty text. If the application finds its users with callbacks and without `search`, finds a
+   * user only by the complete e-mail address or by the ID.
    */
   async search(text: string, { after, limit }: Cursor): Promise<Page<User>> {
     const { store, hostUsers, userKeyType } = this.#context
@@ -219,7 +223,7 @@ export class Users implements UserSource {
   /**
    * Creates a user who proved the control of the e-mail address.
    * @param hash the hash of the password
-   * @returns false if the address is taken
+   * @returns false if the e-mail address is taken
    * @internal
    */
   async signUp(email: string, hash: string): Promise<boolean> {
@@ -274,7 +278,7 @@ export class Users implements UserSource {
     return found?.active && matches ? found : this.#refused(found)
   }
 
-  // Record the user, but never the typed text, because people sometimes enter their password in the wrong field.
+  // Record the user, but never the typed e-mail address, because people sometimes type their password in that field.
   #refused(user: User | undefined): undefined {
     const by = { actor: 'unknown' } as const
     this.#context.audit.addLoginFailure({ ...ofUser(user), by, details: { count: 1 } })
@@ -457,7 +461,7 @@ export class Users implements UserSource {
   }
 
   /**
-   * Deletes all rows of a user whom the application deletes, in small batches. Call it again after a failure.
+   * Deletes all rows of a user whom the application has deleted, in small batches. After a failure, call it again.
    */
   async deleted(id: UserId): Promise<void> {
     const { store, audit } = this.#context
