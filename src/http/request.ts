@@ -12,7 +12,7 @@ export const maxQueryLength = 16_384
 
 /** The properties of a request that only the adapter can read. */
 export interface Connection {
-  /** The address of the peer, which may be a proxy. */
+  /** The IP address of the peer, which may be a proxy. */
   readonly remoteAddress?: string | undefined
   /** The request object of the framework, which the application's `resourceOwner` receives. */
   readonly raw?: unknown

@@ -17,7 +17,7 @@ export interface ProviderOperations {
 
 /** Options of a client look-up. */
 export interface ClientLookup {
-  /** The address of the sender of the request. */
+  /** The IP address of the sender of the request. */
   readonly address?: string
   /** Whether the client requests a new authorization. */
   readonly forAuthorization?: boolean

@@ -16,7 +16,7 @@ import { remoteAddressProblem } from '../../model/remote-address.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** Accepts 16 KiB, three times the size that §8.7 recommends, because the document may contain keys. */
+/** The accepted documents. 16 KiB is three times the size that §8.7 recommends, because a document may contain keys. */
 const document = { accept: ['application/json', 'application/*+json'], largest: 16_384 }
 /** The maximum age in milliseconds of a stored client that is used while its document cannot be fetched. */
 const maxStaleness = 86_400_000
@@ -117,7 +117,7 @@ const described = (
   if ((metadata.redirect_uris ?? []).length === 0)
     throw new OAuthError('invalid_client_metadata', 'redirect_uris is missing.')
   const { settings, grants, clients, clock } = server
-  // Anyone can publish a document.
+  // Anyone can publish a document, so exclude grants that work without the consent of a user.
   const known = grants
     .filter(({ worksWithoutConsent }) => worksWithoutConsent !== true)
     .map(({ type }) => type)

@@ -15,7 +15,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'address.missing': {
     levels: ['warn'],
     sentence:
-      'Requests arrive without the address of the sender, as on a Unix socket, so the limits per address do not apply. If a trusted proxy sends them, add `unix` to `trustedProxies`.',
+      'Requests have no IP address, as on a Unix socket, so the limits for IP addresses do not apply. If a trusted proxy sends the requests, add `unix` to `trustedProxies`.',
   },
   'audit.late': {
     levels: ['warn'],
@@ -94,7 +94,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'limit.reached': {
     levels: ['warn'],
     sentence:
-      'Somebody guesses credentials or floods the server, or a program retries in a loop. Further requests get 429. `limit` identifies the limit, and `address` the sender. If the sender is a proxy, add its address to `trustedProxies`.',
+      'Somebody guesses credentials or floods the server, or a program retries in a loop. Further requests get 429. `limit` identifies the limit, and `address` is the IP address or network of the sender. If the sender is a proxy, add its IP address to `trustedProxies`.',
   },
   'login.guessed': {
     levels: ['warn'],
@@ -179,7 +179,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'transients.away': {
     levels: ['warn', 'error'],
     sentence:
-      'Redis does not respond. Requests that need Redis fail with 503. The level is error if Redis has not responded since start-up: check the address of Redis.',
+      'Redis does not respond. Requests that need Redis fail with 503. The level is error if Redis has not responded since start-up: check the URL of Redis.',
   },
   'transients.back': { levels: ['info'], sentence: 'Redis responds again.' },
   'token_uses.lost': {
