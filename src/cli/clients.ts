@@ -171,7 +171,7 @@ Example:
   clients
     .command('reset-secret')
     .description(
-      'Replaces the secret of a client and prints the new secret. The old secret becomes invalid immediately.',
+      'Replaces the secret of a client and prints the new secret. The former secret becomes invalid immediately.',
     )
     .addOption(clientId())
     .addHelpText('after', example('reset-secret'))

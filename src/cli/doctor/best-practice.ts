@@ -109,7 +109,7 @@ const isLoopback = (address: string): boolean => /^(?:127\.|::1$)/.test(address)
 
 /** Checks the IP address that the server recorded for the login of this program. */
 export const seenAddress = (seen: string, reachedAt: string): readonly Finding[] => {
-  // Skip the check if the server is on this machine, as in development: a proxy and its users have the same address.
+  // Skip the check if the server is on this machine, as in development: a proxy and its users have the same IP address.
   if (seen === '' || isLoopback(reachedAt)) return []
   const advised = setting('trustedProxies', '…')
   // A request to a network address never comes from loopback, so a proxy is in between.
