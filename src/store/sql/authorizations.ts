@@ -133,7 +133,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .updateTable('oauth2server_authorization')
         .set({ revoked_at: now })
         .where('id', 'in', ids)
-        // Unlike in `revoke`, any plan is good enough, because only settings pages call this function.
+        // Unlike in `revoke`, any plan is good enough, because no request of a client calls this function.
         .where('revoked_at', 'is', null)
         .execute()
       await write.deleteFrom('oauth2server_token').where('authorization_id', 'in', ids).execute()

@@ -7,7 +7,7 @@ export const initial = (reference: UserReference): Migration => {
     users,
     types: { id, userKey },
   } = reference
-  // The tokens are the largest table. On PostgreSQL, smallint saves two bytes for each flag of a row.
+  // The table of tokens has many rows. On PostgreSQL, smallint saves two bytes for each flag of a row.
   const flag = id === 'integer' ? 'integer' : 'smallint'
   // A foreign key to the users exists only if the application owns their table, because the application deletes its
   // users without the server. No foreign key refers to a client or a built-in user: the deletion would cascade to any
