@@ -24,7 +24,7 @@ export const addDoctor = (program: Command): void => {
       'Examines a server from the point of view of clients and users: URLs, cross-origin requests, headers, cookies, refusals, a complete login, and ignored recommendations of RFC 9700. Without --url, it starts a temporary server with this configuration in memory and examines that.',
     )
     .addOption(
-      single('--url <issuer>', 'The public address of a running server to examine from outside.'),
+      single('--url <issuer>', 'The public URL of a running server to examine from outside.'),
     )
     .option(
       '--log-in',

@@ -6,7 +6,7 @@ import { partsOf } from './request-target.ts'
 const maxBodySize = 65_536
 /**
  * The maximum length of a query, which equals Node's limit for the headers of a request. A lower limit could break the
- * login, which may redirect to a query that is percent-encoded twice.
+ * login, because its redirect may contain a query that is percent-encoded twice.
  */
 export const maxQueryLength = 16_384
 

@@ -204,7 +204,7 @@ export const settings = {
     0,
     31_536_000,
     604_800,
-    'Seconds after its registration, after which a client that registered itself is removed if it has no tokens; 0: never.',
+    'A client that registered itself and has no tokens is removed this number of seconds after its registration; 0: never.',
   ),
   clientIdMetadataDocuments: flag(
     false,

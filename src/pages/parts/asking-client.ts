@@ -30,7 +30,7 @@ export interface AskingClient {
 
 /**
  * Renders the statements of this server about the requesting client: a warning if the name mixes alphabets, whether an
- * administrator verified the client, and who registered it. The website of a client is part of them only if a user of
+ * administrator verified the client, and who registered it. They include the website of a client only if a user of
  * this server registered the client. Any other client chose its website alone, so `statementsOfClient` shows it.
  */
 export const statementsOfServer = (client: AskingClient, frame: Frame): Html => {
