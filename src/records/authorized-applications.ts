@@ -57,7 +57,10 @@ export class AuthorizedApplications {
     return { items: await this.#withDevices(userId, items), next }
   }
 
-  /** Lists the summaries of the same applications, of which a page shows a part. */
+  /**
+   * Lists the summaries of the applications that a user authorized. A page searches and sorts the summaries, and then
+   * reads the applications that it shows.
+   */
   summariesOf(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedSummary>> {
     return new Clients(this.#context).summariesAuthorizedBy(userId, cursor)
   }
@@ -141,7 +144,7 @@ export class AuthorizedApplications {
     })
   }
 
-  /** Revokes all applications in batches. */
+  /** Revokes all consents and authorizations of a user, in batches. */
   async revokeAll(userId: UserId): Promise<void> {
     const { store, clock, audit } = this.#context
     let count = 0

@@ -73,7 +73,7 @@ export const checkedOptions = async (
   if (settings) problems.push(...cacheProblems(settings, options))
   if (options.resourceOwner !== undefined && settings?.loginUrl === null) {
     problems.push(
-      'loginUrl (OAUTH2SERVER_LOGIN_URL) is required with resourceOwner: it is the address where users log in.',
+      'loginUrl (OAUTH2SERVER_LOGIN_URL) is required with resourceOwner: it is the URL where users log in.',
     )
   }
   if (options.resourceOwner === undefined && (settings?.logoutUrl ?? null) !== null) {

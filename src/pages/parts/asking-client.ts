@@ -18,10 +18,10 @@ export interface AskingClient {
   /** Whether the name mixes look-alike letters of several alphabets. */
   readonly mixesAlphabets: boolean
   /**
-   * Whether the owner registered the client, the client registered itself, or a document at a URL describes the client.
+   * Whether the owner registered the client, the client registered itself, or a metadata document describes the client.
    */
   readonly origin: ClientOrigin
-  /** The host of the document that describes the client; undefined if no document describes the client. */
+  /** The host of the client's metadata document; undefined for a client without a metadata document. */
   readonly describedAt: string | undefined
   /** The URLs of the terms of use and the privacy policy; empty if unknown. */
   readonly terms: string

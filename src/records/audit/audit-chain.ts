@@ -22,7 +22,10 @@ const maxRows = 1_000
 const span = 60_000
 /** The number of checkpoints per query. */
 const checkpointsAtOnce = 100
-/** The maximum gap of row IDs between two checkpoints. A row with a greater ID was not inserted by this server. */
+/**
+ * The maximum gap between the last ID of a checkpoint and the IDs of later rows. Rows with greater IDs were not
+ * inserted by this server.
+ */
 export const reach = 2 ** 44
 /** Milliseconds between two checks whether earlier transactions have ended. */
 const checkInterval = 100
@@ -75,7 +78,8 @@ export const isCheckpointIntact = (checkpoint: SealedCheckpoint, keys: KeyRing):
   keys.isIntact(checkpoint.seal, checkpointClaims(checkpoint))
 
 /**
- * Returns the latest intact checkpoint. If a later checkpoint is not intact, `forged` is the number of the last one.
+ * Returns the latest intact checkpoint. If the last checkpoint is not intact, `forged` is the number of the last
+ * checkpoint.
  */
 export const latestCheckpoint = async (
   { auditCheckpoints }: Pick<Store, 'auditCheckpoints'>,

@@ -169,8 +169,8 @@ const marked = ({ isVerified, isDisabled, isPinned }: Marks) => [
 ]
 
 /**
- * Returns whether the verification by an administrator still applies, because name, description, owner, logo and URLs
- * are unchanged.
+ * Returns whether the verification by an administrator still applies, because the name, the description, the owner, the
+ * website, the logo and the links are unchanged, and no redirect URI was added.
  */
 export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
   before.name === after.name &&

@@ -141,7 +141,10 @@ export class PersonalTokens {
     return { items: managed.filter((item) => item !== undefined), next }
   }
 
-  /** Lists the summaries of the same tokens, of which a page shows a part. */
+  /**
+   * Lists the summaries of a user's personal tokens, without internal tokens. A page searches and sorts the summaries,
+   * and then reads the tokens that it shows.
+   */
   async summariesOf(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>> {
     const { items, next } = await this.#context.store.tokens.personalSummaries(userId, cursor)
     const earliest = await new Users(this.#context).earliestRow(userId)

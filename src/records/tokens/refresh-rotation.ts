@@ -124,8 +124,9 @@ const rotate = async (
 }
 
 /**
- * Returns the replaced access token and the end of its leeway, which requests under way need. Returns nothing if the
- * access token has expired, or the new one has other permissions.
+ * Returns the digest of the replaced access token and the end of its leeway: requests that were sent before the refresh
+ * still contain this token. Returns undefined without a leeway, for an access token that has expired or was tampered
+ * with, and if the new access token has other permissions or another key.
  */
 const formerOf = (
   { token, accessDigest, isAccessIntact = false }: FoundToken,
@@ -152,7 +153,7 @@ const replay = async (
 ): Promise<IssuedToken> => {
   const { store, settings, clock } = context
   const authorization = await store.authorizations.find(rotated.authorizationId)
-  // Reuse by another client must not revoke anything, and a revoked authorization is already revoked.
+  // Reuse by another client must not revoke the authorization, and a revoked authorization has no tokens left.
   if (authorization?.clientId !== redemption.client.clientId || authorization.revokedAt !== null)
     throw refusedRefresh()
 

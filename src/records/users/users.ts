@@ -85,7 +85,7 @@ export class Users implements UserSource {
 
   /**
    * Returns the earliest time at which a row of this user can have been created, in milliseconds since the epoch; 0 if
-   * it is unknown.
+   * it is unknown, as for built-in users.
    * @internal
    */
   async earliestRow(id: UserId): Promise<number> {
@@ -250,7 +250,10 @@ export class Users implements UserSource {
     }).then(({ user }) => user)
   }
 
-  /** Returns the active user with this e-mail address and password. Every failure takes the same time. */
+  /**
+   * Returns the active user with this e-mail address and password. For built-in users, every failure takes the same
+   * time.
+   */
   async withPassword(email: string, password: string): Promise<User | undefined> {
     const found = await this.checked(email, password)
     return found && withoutPassword(found)
@@ -494,7 +497,8 @@ export class Users implements UserSource {
     const { store, audit, intact } = this.#context
     if (!intact.hasBuiltInUsers) throw new NotOurUsers()
     return store.transaction(async (tx) => {
-      // Lock the row. The seal covers both flags, so a concurrent change of the other flag must wait.
+      // Reading in the transaction locks the row. One seal covers all fields, so a concurrent change of another field
+      // must wait.
       const before = await this.#intact(await tx.users.find(id))
       if (!before || !(await tx.users.update(this.#sealed({ ...before, ...marks })))) return false
       await audit.add(tx, event, { ...ofUser(before), details: {} })

@@ -119,7 +119,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'registration.full': {
     levels: ['warn'],
     sentence:
-      'So many self-registered clients were never used that the oldest of them are deleted. The cause is a flood of registrations, or a sweeper that does not run.',
+      'So many self-registered clients have no tokens that the oldest of these clients are deleted. The cause is a flood of registrations, or a sweeper that does not run.',
   },
   'removal.failed': {
     levels: ['warn', 'error'],
