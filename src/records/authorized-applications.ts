@@ -16,7 +16,9 @@ export interface Device {
   readonly tokenId: number
   readonly clientId: string
   readonly scopes: readonly string[]
-  /** The `User-Agent` of the browser in which the user consented; empty if unknown. */
+  /**
+   * The `User-Agent` of the browser in which the user consented, or of a device with a device code; empty if unknown.
+   */
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number

@@ -37,8 +37,8 @@ class Unknown extends Error {
 }
 
 /**
- * Finds a client whose ID is a URL. Combines the fetched document with the stored decisions of users and
- * administrators. Returns null if the stored row was tampered with.
+ * Finds a client whose ID is a URL. Combines the fetched metadata document with the stored row, which contains the
+ * decisions of administrators. Returns null if the stored row was tampered with.
  */
 const findClient = async (
   clientId: string,
@@ -100,7 +100,7 @@ const idProblem = (clientId: string, { settings }: Configuration): string | unde
 }
 
 /**
- * Returns the client that a document describes.
+ * Returns the client that a metadata document describes.
  * @throws OAuthError, InvalidField, ScopeDoesNotExists if the document is not valid
  */
 const described = (

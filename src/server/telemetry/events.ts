@@ -54,7 +54,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'client_logo.failed': {
     levels: ['warn', 'error'],
     sentence:
-      'The logo of a verified client could not be fetched or stored. The message contains the reason. Pages show the client without a logo, or with the former one.',
+      'The logo of a verified client could not be fetched or stored. The message contains the reason. Pages show the client without a logo, or with the former logo.',
   },
   'client_refusals.lost': {
     levels: ['warn'],
@@ -69,7 +69,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'device_code.reused': {
     levels: ['warn'],
     sentence:
-      'A device code was stolen, or a device sent it twice. The tokens issued for the code are revoked.',
+      'A device code was stolen, or a device sent a code twice. The tokens issued for the code are revoked.',
   },
   'health.ready': { levels: ['info'], sentence: '`/health/ready` responds with 200 again.' },
   'health.unready': {
@@ -104,7 +104,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'logout.not_delivered': {
     levels: ['warn'],
     sentence:
-      'A client did not accept a logout token, or could not be reached three times. `clientId` and `host` identify it. The client may keep the user logged in.',
+      'A client did not accept a logout token, or could not be reached three times. `clientId` and `host` identify the client. The client may keep the user logged in.',
   },
   'migration.waiting': {
     levels: ['info'],
@@ -168,7 +168,8 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'signing_key.tampered': { levels: ['error'], sentence: tampered },
   'sweeper.failed': {
     levels: ['warn', 'error'],
-    sentence: 'Expired rows were not removed. The next run tries again.',
+    sentence:
+      'Expired rows, or the oldest tokens beyond a limit, were not removed. The server tries again.',
   },
   'sweeper.held': {
     levels: ['warn'],
@@ -200,7 +201,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'user.vanished': {
     levels: ['warn'],
     sentence:
-      'Two look-ups, at least a day apart, did not find a user in the application: the rows of the user are removed.',
+      'Two look-ups, at least a day apart, did not find a user in the application, or found a newer user with the same ID: the rows of the deleted user are removed.',
   },
   'users.missing': {
     levels: ['error'],
