@@ -40,7 +40,7 @@ export interface AuthorizedSummary extends ClientSummary {
 
 export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
-  /** Finds the client by its current or previous secret, even if the secret has expired. */
+  /** Finds the client by its current or former secret, even if the former secret has expired. */
   findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
   /** Returns false if the ID or the secret is taken. The caller retries with other random values. */
   insert(client: SealedClient): Promise<boolean>
