@@ -116,7 +116,7 @@ export const checkRequestObjectAlgorithm = (
 }
 
 /**
- * Checks the addresses to which the server sends requests.
+ * Checks the URLs to which the server sends requests.
  * @throws InvalidField
  */
 export const checkAddresses = (
