@@ -7,7 +7,7 @@ import { formId } from './forms.ts'
 import { logo } from './logo.ts'
 import { websiteLink } from './outside.ts'
 import { endForm, listRow } from './rows.ts'
-import { scopeIds } from './scopes.ts'
+import { scopeIds, scopesInShort } from './scopes.ts'
 import { day } from './times.ts'
 
 /** Renders an authorized application as an entry of a list. `back` is the query of the list; undefined without selection. */
@@ -18,19 +18,21 @@ export const authorizedRow = (
 ): Html => {
   const { applications, facts: texts, list } = frame.texts
   const used = lastUsed(frame, item)
+  // The opened list of devices contains all permissions.
+  const hasDevices = item.devices.length > 0
   return listRow({
     pick: back === undefined ? undefined : { id: item.clientId, label: list.select(item.name) },
     name: html`${logo(item.logo)}<bdi>${item.name}</bdi>`,
     marks: [
       item.isVerified ? badge(texts.verified, 'good') : '',
+      hasDevices ? scopesInShort(item.scopes, frame) : '',
       item.description === '' ? '' : html`<p class="in-short" dir="auto">${item.description}</p>`,
     ],
     line: [
       devices(item, frame),
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
-      scopeIds(item.scopes, frame),
-      ...(item.devices.length > 0 ? [] : origin(item, frame)),
+      ...(hasDevices ? [] : [scopeIds(item.scopes, frame), ...origin(item, frame)]),
     ],
     act: endForm(
       {
