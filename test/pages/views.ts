@@ -104,6 +104,7 @@ export const sampleViews = (
     name: outside('Photo Print'),
     description: outside('Prints your notes on paper.\nFrom anywhere.'),
     website: outside('https://photo-print.example/'),
+    logoUri: outside('https://photo-print.example/logo.png'),
     redirectUris: outside('https://photo-print.example/callback\nhttp://localhost:8000/callback'),
     isConfidential: true,
     logout: {
@@ -368,6 +369,7 @@ export const sampleViews = (
         name: outside(''),
         description: outside(''),
         website: outside(''),
+        logoUri: outside(''),
         redirectUris: outside(''),
         defaultScopes: [],
       },
