@@ -16,7 +16,7 @@ export interface LoginView {
   readonly hasExpired: boolean
   /** Whether the login leads back to a form whose fields the server keeps. */
   readonly hasDraft: boolean
-  /** The confirmation of a completed action, such as a new password. */
+  /** The message about an action that the user has just completed, such as setting a new password. */
   readonly done: string | undefined
   readonly problem: string | undefined
   /** Whether the browser will ignore the session cookie, because the server uses http. */
