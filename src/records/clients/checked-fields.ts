@@ -1,6 +1,7 @@
 import { requestObjectAlgorithms } from '../../crypto/jose.ts'
 import { type ClientFields, tokenEndpointAuthMethods } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
+import { withLogoUri } from '../../model/client-metadata.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
 import { checkAll, InvalidField } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
@@ -40,6 +41,7 @@ export const checkedFields = (
       name: () => validName(merged.name),
       description: () => validDescription(merged.description),
       website: () => validWebsite(merged.website),
+      metadata: () => checkedMetadata(before.metadata, input, settings),
       redirectUris: () => checkedUris('redirect_uris', merged.redirectUris, { privateUse }),
     }),
     userId: merged.userId,
@@ -67,13 +69,20 @@ export const checkedFields = (
     registrationToken: before.registrationToken,
     logo: before.logo,
     ...keys,
-    metadata: input.openid
-      ? withOpenIdMetadata(before.metadata, input.openid, {
-          allowPrivate,
-          requestObjectAlgorithms: requestObjectAlgorithms(settings),
-        })
-      : before.metadata,
   }
+}
+
+const checkedMetadata = (
+  before: string,
+  { openid, logoUri }: Partial<ClientInput>,
+  settings: RecordsContext['settings'],
+): string => {
+  const rules = {
+    allowPrivate: settings.dangerouslyAllowPrivateAddresses,
+    requestObjectAlgorithms: requestObjectAlgorithms(settings),
+  }
+  const metadata = openid ? withOpenIdMetadata(before, openid, rules) : before
+  return logoUri === undefined ? metadata : withLogoUri(metadata, logoUri)
 }
 
 const checkedKeys = (
