@@ -1,14 +1,20 @@
 import { betterAuth } from 'better-auth'
 import { memoryAdapter } from 'better-auth/adapters/memory'
+import { createPrivateKeyJwtClientAssertionGetter } from 'better-auth/oauth2'
 import { genericOAuth } from 'better-auth/plugins'
+import { exportPKCS8 } from 'jose'
 import { expect, test } from 'vitest'
 import { startServer } from '../support/server.ts'
+import { jwksOf, newClientKey } from '../support/signing-client.ts'
 import { statusOf } from '../support/tokens.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
 // The generic client of better-auth knows the discovery document and the client, and nothing else.
 
-test('better-auth logs in, refreshes and logs out with its generic client [T2403]', async () => {
+test.each([
+  'client_secret_post',
+  'private_key_jwt',
+] as const)('better-auth logs in, refreshes and logs out with its generic client and %s [T2403]', async (method) => {
   await using app = await startServer({
     openidConnect: true,
     clock: () => Date.now(),
@@ -16,9 +22,17 @@ test('better-auth logs in, refreshes and logs out with its generic client [T2403
   })
   const baseURL = 'http://localhost:3999'
   const returnUri = `${baseURL}/bye`
+  const key = await newClientKey('RS256')
   const { clientId, clientSecret } = await app.client({
     redirectUris: [`${baseURL}/api/auth/callback/notes`],
     openid: { post_logout_redirect_uris: [returnUri] },
+    ...(method === 'private_key_jwt' && {
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks: jwksOf(key),
+    }),
+  })
+  const getClientAssertion = createPrivateKeyJwtClientAssertionGetter({
+    privateKeyPem: await exportPKCS8(key.privateKey),
   })
   const auth = betterAuth({
     baseURL,
@@ -32,7 +46,9 @@ test('better-auth logs in, refreshes and logs out with its generic client [T2403
             providerId: 'notes',
             discoveryUrl: `${app.issuer}/.well-known/openid-configuration`,
             clientId,
-            clientSecret,
+            ...(method === 'private_key_jwt'
+              ? { tokenEndpointAuth: { method, getClientAssertion } }
+              : { clientSecret }),
             scopes: ['openid', 'profile', 'email'],
             requireIdTokenVerification: true,
             postLogoutRedirectURI: returnUri,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchChromium } from '../../support/chromium.ts'
 import { lacks } from '../../support/needs.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { statusOf } from '../../support/tokens.ts'
 import { startOrigin } from './origin.ts'
 
 const folder = getAbsoluteFSPath()
@@ -42,6 +43,20 @@ const pageOf = (description: object, clientId: string) => `<!doctype html><title
   ui.initOAuth({ clientId: '${clientId}', usePkceWithAuthorizationCodeGrant: true, scopes: 'openid email' })
 </script>`
 
+/** Starts a site with the page and the unchanged files of Swagger UI. */
+const startSite = (page: () => string) =>
+  startOrigin({
+    '/': page,
+    ...Object.fromEntries(
+      [
+        'swagger-ui.css',
+        'swagger-ui-bundle.js',
+        'oauth2-redirect.html',
+        'oauth2-redirect.js',
+      ].map((name) => [`/${name}`, file(name)]),
+    ),
+  })
+
 describe.skipIf(await lacks('chromium'))('Swagger UI on another origin', () => {
   let app: TestServer
   let browser: Browser
@@ -77,17 +92,7 @@ describe.skipIf(await lacks('chromium'))('Swagger UI on another origin', () => {
     ],
   ])('authorizes with PKCE, calls the API and logs out, given %s [T2406]', async (_, schemeOf) => {
     let content = ''
-    await using site = await startOrigin({
-      '/': () => content,
-      ...Object.fromEntries(
-        [
-          'swagger-ui.css',
-          'swagger-ui-bundle.js',
-          'oauth2-redirect.html',
-          'oauth2-redirect.js',
-        ].map((name) => [`/${name}`, file(name)]),
-      ),
-    })
+    await using site = await startSite(() => content)
     const { clientId } = await app.client({
       isConfidential: false,
       redirectUris: [`${site.origin}/oauth2-redirect.html`],
@@ -134,5 +139,29 @@ describe.skipIf(await lacks('chromium'))('Swagger UI on another origin', () => {
     await logout.waitFor({ state: 'detached' })
     expect(complaints).toEqual([])
     await context.close()
+  })
+
+  test('requests a token with client credentials [T3142]', async () => {
+    const flow = {
+      tokenUrl: `${app.issuer}/oauth/token`,
+      scopes: { 'notes:read': 'Read notes' },
+    }
+    const scheme = { type: 'oauth2', flows: { clientCredentials: flow } }
+    const { clientId, clientSecret } = await app.client({
+      grantTypes: ['client_credentials'],
+      allowedScopes: ['notes:read'],
+    })
+    await using site = await startSite(() => pageOf(descriptionOf(app.issuer, scheme), clientId))
+    const page = await browser.newPage()
+    await page.goto(site.origin)
+    await page.click('.auth-wrapper .authorize')
+    await page.fill('#client_secret', clientSecret)
+    await page.click('.scopes label')
+    const answered = page.waitForResponse(`${app.issuer}/oauth/token`)
+    await page.locator('.auth-container button.authorize').last().click()
+    const { access_token, scope } = await (await answered).json()
+    expect(scope).toBe('notes:read')
+    await page.locator('button', { hasText: 'Logout' }).first().waitFor()
+    expect(await statusOf(app, access_token)).toBe(200)
   })
 })
