@@ -1,10 +1,13 @@
-import { Auth } from '@auth/core'
 import { expect, test } from 'vitest'
 import { startServer } from '../support/server.ts'
 import { jwksOf, newClientKey } from '../support/signing-client.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
 // Login with a secret, refresh and logout: test/full/pages/log-in-with.test.ts
+
+// The types of Auth.js need those of a browser, so the package is imported without its types.
+const packageName: string = '@auth/core'
+const { Auth } = await import(packageName)
 
 test('Auth.js logs in by the issuer with private_key_jwt [T3140]', async () => {
   await using app = await startServer({ openidConnect: true, clock: () => Date.now() })
@@ -46,7 +49,7 @@ test('Auth.js logs in by the issuer with private_key_jwt [T3140]', async () => {
     }
     return answer
   }
-  const { csrfToken } = await (await ask('/auth/csrf')).json()
+  const { csrfToken } = (await (await ask('/auth/csrf')).json()) as { csrfToken: string }
   const started = await ask('/auth/signin/notes', { csrfToken })
   const agent = new UserAgent()
   const arrived = await agent.authorize(app, started.headers.get('location') ?? '')

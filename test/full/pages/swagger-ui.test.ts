@@ -48,12 +48,9 @@ const startSite = (page: () => string) =>
   startOrigin({
     '/': page,
     ...Object.fromEntries(
-      [
-        'swagger-ui.css',
-        'swagger-ui-bundle.js',
-        'oauth2-redirect.html',
-        'oauth2-redirect.js',
-      ].map((name) => [`/${name}`, file(name)]),
+      ['swagger-ui.css', 'swagger-ui-bundle.js', 'oauth2-redirect.html', 'oauth2-redirect.js'].map(
+        (name) => [`/${name}`, file(name)],
+      ),
     ),
   })
 
