@@ -11,7 +11,7 @@ import { startOrigin } from './origin.ts'
 // Login, refresh and logout without DPoP: log-in-with.test.ts
 
 const library = fileURLToPath(
-  new URL('../../browser/oidc-client-ts.min.js', import.meta.resolve('oidc-client-ts')),
+  new URL('../browser/oidc-client-ts.min.js', import.meta.resolve('oidc-client-ts')),
 )
 
 /** The application. It exposes its user to the test. */
@@ -23,7 +23,9 @@ const manager = new UserManager({
   scope: 'openid email notes:read',
   dpop: { bind_authorization_code: true, store: new IndexedDbDPoPStore() },
 })
-globalThis.logIn = () => manager.signinRedirect()
+globalThis.logIn = () => {
+  manager.signinRedirect()
+}
 globalThis.refresh = async () => (await manager.signinSilent()).access_token
 globalThis.call = async (url) => {
   const user = await manager.getUser()

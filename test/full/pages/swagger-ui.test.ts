@@ -30,7 +30,11 @@ const descriptionOf = (issuer: string, scheme: object) => ({
 })
 
 /** The page of the documentation of Swagger UI, with the description of the API in the page. */
-const pageOf = (description: object, clientId: string) => `<!doctype html><title>API</title>
+const pageOf = (
+  description: object,
+  clientId: string,
+  scopes = 'openid email',
+) => `<!doctype html><title>API</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/swagger-ui.css"><div id="swagger-ui"></div>
 <script src="/swagger-ui-bundle.js"></script>
 <script>
@@ -40,7 +44,7 @@ const pageOf = (description: object, clientId: string) => `<!doctype html><title
     oauth2RedirectUrl: location.origin + '/oauth2-redirect.html',
     presets: [SwaggerUIBundle.presets.apis],
   })
-  ui.initOAuth({ clientId: '${clientId}', usePkceWithAuthorizationCodeGrant: true, scopes: 'openid email' })
+  ui.initOAuth({ clientId: '${clientId}', usePkceWithAuthorizationCodeGrant: true, scopes: '${scopes}' })
 </script>`
 
 /** Starts a site with the page and the unchanged files of Swagger UI. */
@@ -148,13 +152,13 @@ describe.skipIf(await lacks('chromium'))('Swagger UI on another origin', () => {
       grantTypes: ['client_credentials'],
       allowedScopes: ['notes:read'],
     })
-    await using site = await startSite(() => pageOf(descriptionOf(app.issuer, scheme), clientId))
+    const content = pageOf(descriptionOf(app.issuer, scheme), clientId, 'notes:read')
+    await using site = await startSite(() => content)
     const page = await browser.newPage()
     await page.goto(site.origin)
     await page.click('.auth-wrapper .authorize')
-    await page.fill('#client_secret', clientSecret)
-    await page.click('.scopes label')
-    const answered = page.waitForResponse(`${app.issuer}/oauth/token`)
+    await page.fill('[id^=client_secret_]', clientSecret)
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST')
     await page.locator('.auth-container button.authorize').last().click()
     const { access_token, scope } = await (await answered).json()
     expect(scope).toBe('notes:read')
