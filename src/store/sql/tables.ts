@@ -141,7 +141,8 @@ export interface Tables {
   }
   /** The sessions in which clients learned who the user is. */
   oauth2server_client_login: {
-    authorization_id: number
+    id: string
+    authorization_id: number | null
     session_id: string
     sid: string
     client_key: number
