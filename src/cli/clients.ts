@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Client, type ClientInput, InvalidField } from '../index.ts'
 import { tokenEndpointAuthMethods } from '../model/client.ts'
+import { responseTypes } from '../model/response-type.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
 import { allPages } from './all-pages.ts'
 import { CommandError, shown } from './errors.ts'
@@ -19,6 +20,7 @@ interface CreateOptions {
   readonly public?: true
   readonly internal?: true
   readonly website?: string
+  readonly logoUri?: string
   readonly description?: string
   readonly allowedScope?: readonly string[]
   readonly grantType?: readonly string[]
@@ -69,6 +71,12 @@ export const addClients = (program: Command): void => {
     )
     .option('--internal', 'The client belongs to the application itself.')
     .addOption(single('--website <url>', 'The website, shown to users.'))
+    .addOption(
+      single(
+        '--logo-uri <url>',
+        'The https URL of the logo, shown to users after the client is verified.',
+      ),
+    )
     .addOption(single('--description <text>', 'The description, shown to users.'))
     .addOption(
       repeated(
@@ -83,7 +91,10 @@ export const addClients = (program: Command): void => {
       ),
     )
     .addOption(
-      repeated('--response-type <type>', 'Limits the client to code or token. (default: no limit)'),
+      repeated(
+        '--response-type <type>',
+        `Limits the client to some of ${responseTypes.join(', ')}. (default: code, token)`,
+      ),
     )
     .addOption(
       single(
@@ -260,6 +271,7 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   optionalScopes: options.optionalScope ?? [],
   description: options.description ?? '',
   website: options.website ?? '',
+  logoUri: options.logoUri ?? '',
   allowedScopes: options.allowedScope ?? null,
   grantTypes: options.grantType ?? null,
   responseTypes: options.responseType ?? null,

@@ -62,11 +62,16 @@ export const auditEvents = {
     sentence: 'A client received a token.',
     details: ['grant', 'scopes'],
   },
+  'id_token.issued': {
+    sentence:
+      'A client received an ID token from the authorization endpoint, with which the user logged in to the client.',
+    details: ['scopes'],
+  },
   'token.refreshed': { sentence: 'A refresh token was redeemed.', details: ['scopes'] },
   'token.revoked': {
     sentence:
-      'A client, a user or code of the application revoked a token, together with its authorization if it has one.',
-    details: [],
+      'A client, a user or code of the application revoked a token, together with its authorization if it has one. `ending` contains its last four characters; null if only the authorization is known.',
+    details: ['ending'],
   },
   'token.deleted': {
     sentence: 'An administrator deleted a token. `ending` contains its last four characters.',

@@ -41,6 +41,8 @@ beforeAll(async () => {
   app = await startServer({
     dangerouslyAllowPrivateAddresses: true,
     outbound: site.outbound,
+    openidConnect: true,
+    allowFrontChannelIdTokens: true,
     revocation: true,
     deviceAuthorization: true,
     tokenExchange: true,
@@ -243,6 +245,16 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
       details: { grant: 'authorization_code', scopes: ['notes:read'] },
     }
   },
+  async 'id_token.issued'() {
+    const { client, mine } = await clientOf({ responseTypes: ['id_token'] })
+    const asked = { response_type: 'id_token', scope: 'openid', nonce: 'n-1' }
+    const { hash } = await client.ask(asked)
+    secret(new URLSearchParams(hash.slice(1)).get('id_token') ?? '')
+    return {
+      about: { ...mine, client_id: client.clientId, subject: 'Größe', authorization_id: null },
+      details: { scopes: ['openid'] },
+    }
+  },
   async 'token.refreshed'() {
     const { client, somebody } = await clientOf()
     const { refresh_token } = await tokensOf(client)
@@ -264,7 +276,10 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
       method: 'POST',
       body: new URLSearchParams({ client_id, client_secret, token: access_token }),
     })
-    return { about: { ...byClient(somebody, client), token_id } }
+    return {
+      about: { ...byClient(somebody, client), token_id },
+      details: { ending: access_token.slice(-4) },
+    }
   },
   async 'token.deleted'() {
     const { client, somebody } = await clientOf()

@@ -249,6 +249,8 @@ export const ja: Messages = {
     website: 'ウェブサイト',
     websiteHint:
       '省略可。詳しい情報を掲載しているページの、https:// で始まるアドレスを入力します。',
+    logoHint:
+      '省略可。PNG、JPEG、WebP、GIF のいずれかの画像（1024 × 1024 ピクセル、100 KB まで）の https:// で始まるアドレスを入力します。管理者がアプリを確認すると表示されます。',
     redirectUris: 'リダイレクト URI',
     redirectUrisHint:
       '1 行に 1 つずつ入力します。ユーザーは許可するかどうかを決めた後、このいずれかのアドレスに戻ります。完全に一致するアドレスで、https:// で始まる必要があります（自分のコンピューターの場合は http:// も使用できます）。',
@@ -493,6 +495,7 @@ export const ja: Messages = {
     'consent.given': 'アプリに操作を許可',
     'consent.withdrawn': 'アプリの許可をすべて取り消し',
     'token.issued': 'アプリがトークンを取得',
+    'id_token.issued': 'アプリにログイン',
     'token.refreshed': 'アプリがトークンを更新',
     'token.revoked': 'トークンを取り消し',
     'token.deleted': 'トークンを削除',

@@ -231,6 +231,8 @@ export const zh: Messages = {
     descriptionHint: '选填。应用的用途，以及需要权限的原因。',
     website: '网站',
     websiteHint: '选填。供用户了解更多信息的网址，须以 https:// 开头。',
+    logoHint:
+      '选填。以 https:// 开头的图片地址，格式为 PNG、JPEG、WebP 或 GIF，不超过 1024 × 1024 像素和 100 KB。管理员验证你的应用后，用户才会看到它。',
     redirectUris: '重定向 URI',
     redirectUrisHint:
       '每行一个。用户做出决定后会返回其中一个地址。地址必须完全一致，并以 https:// 开头（在你自己的电脑上可以使用 http://）。',
@@ -444,6 +446,7 @@ export const zh: Messages = {
     'consent.given': '允许了应用代为操作',
     'consent.withdrawn': '收回了应用的所有权限',
     'token.issued': '应用获得了令牌',
+    'id_token.issued': '登录了应用',
     'token.refreshed': '应用更新了令牌',
     'token.revoked': '令牌已撤销',
     'token.deleted': '删除了令牌',

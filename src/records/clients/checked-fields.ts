@@ -1,9 +1,11 @@
 import { type ClientFields, tokenEndpointAuthMethods } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
+import { withLogoUri } from '../../model/client-metadata.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
 import { checkAll, InvalidField } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
 import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
+import { responseTypes } from '../../model/response-type.ts'
 import { checkedUris } from '../../model/uri-list.ts'
 import type { RecordsContext } from '../context.ts'
 import type { CheckedFields, ClientInput } from './client-input.ts'
@@ -39,6 +41,7 @@ export const checkedFields = (
       name: () => validName(merged.name),
       description: () => validDescription(merged.description),
       website: () => validWebsite(merged.website),
+      metadata: () => checkedMetadata(before.metadata, input, { allowPrivate }),
       redirectUris: () => checkedUris('redirect_uris', merged.redirectUris, { privateUse }),
     }),
     userId: merged.userId,
@@ -49,7 +52,7 @@ export const checkedFields = (
     defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
     allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
     grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),
-    responseTypes: limit('response_types', merged.responseTypes, ['code', 'token']),
+    responseTypes: limit('response_types', merged.responseTypes, responseTypes),
     tokenEndpointAuthMethod: method,
     // Validate only a given resource, so that a resource that was removed does not block other changes.
     defaultResource: input.defaultResource
@@ -66,10 +69,16 @@ export const checkedFields = (
     registrationToken: before.registrationToken,
     logo: before.logo,
     ...keys,
-    metadata: input.openid
-      ? withOpenIdMetadata(before.metadata, input.openid, { allowPrivate })
-      : before.metadata,
   }
+}
+
+const checkedMetadata = (
+  before: string,
+  { openid, logoUri }: Partial<ClientInput>,
+  rules: { readonly allowPrivate: boolean },
+): string => {
+  const metadata = openid ? withOpenIdMetadata(before, openid, rules) : before
+  return logoUri === undefined ? metadata : withLogoUri(metadata, logoUri)
 }
 
 const checkedKeys = (

@@ -1,17 +1,18 @@
+import type { Client } from '../../model/client.ts'
 import type { OAuthError } from '../../model/oauth-error.ts'
 import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../../model/token.ts'
-import type { UserId } from '../../model/user.ts'
+import type { User, UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
-import { nameOfClient, ofToken } from '../audit/audit-trail.ts'
+import { nameOfClient, ofToken, ofUser } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { endAccessToken, endAuthorization, endRotated, revokeReusedCode } from './end-tokens.ts'
 import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
 import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
-import { endingOfRow } from './token-ending.ts'
+import { endingOf, endingOfRow } from './token-ending.ts'
 import { TokenFinder } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
@@ -104,20 +105,27 @@ export class Tokens {
    * Revokes a token: a personal token with its client, an exchanged token alone, any other token with its
    * authorization.
    * @param as the name of the audit event. Default: the name that fits the token
+   * @param accessToken the value of the token, if the caller knows it. Otherwise, one more query reads it, for the audit
+   * log
    */
-  async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
+  async revoke(
+    token: RevocableToken,
+    as?: 'token.revoked' | 'token.deleted',
+    accessToken?: string,
+  ): Promise<boolean> {
     const { store, turns, audit, removed, keys } = this.#context
     const name = await nameOfClient(token.clientId, store)
     const isOwn = token.isPersonal && token.parentId === null
     const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
       const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
-      // Read the value before it is deleted, for the audit event. The event `token.revoked` does not contain it.
-      const row = event === 'token.revoked' ? undefined : await tx.tokens.find(token.id)
+      // Read the value before it is deleted, for the audit event.
+      const ending =
+        accessToken === undefined
+          ? endingOfRow(await tx.tokens.find(token.id), keys)
+          : endingOf(accessToken)
       if (!(await this.#end(token, tx))) return false
       const { isInternal: isRoutine } = token
-      const about = { ...ofToken(token, name), isRoutine }
-      if (event === 'token.revoked') await audit.add(tx, event, { ...about, details: {} })
-      else await audit.add(tx, event, { ...about, details: { ending: endingOfRow(row, keys) } })
+      await audit.add(tx, event, { ...ofToken(token, name), isRoutine, details: { ending } })
       return true
     })
     if (isEnded && isOwn) await removed({ kind: 'client', key: token.clientKey })
@@ -152,6 +160,23 @@ export class Tokens {
   /** Revokes the tokens of a code that is presented again. @returns the error of the response */
   revokeReusedCode(kind: 'authorization_code' | 'device_code', code: string): Promise<OAuthError> {
     return revokeReusedCode(kind, code, this.#context)
+  }
+
+  /** Records that the authorization endpoint issued an ID token, with which the user logs in to a client. @internal */
+  recordIdToken({
+    client: { clientId, name },
+    user,
+    authorizationId,
+    scopes,
+  }: {
+    readonly client: Pick<Client, 'clientId' | 'name'>
+    readonly user: Pick<User, 'id' | 'email'>
+    readonly authorizationId: number | null
+    readonly scopes: readonly string[]
+  }): Promise<void> {
+    const { store, audit } = this.#context
+    const about = { ...ofUser(user), clientId, authorizationId, subject: name, details: { scopes } }
+    return audit.add(store, 'id_token.issued', about)
   }
 
   #issueForClient(redemption: ClientRedemption): Promise<IssuedToken> {
