@@ -85,6 +85,7 @@ export const everything = {
   allowedGrantTypes: ['client_credentials', 'refresh_token', 'authorization_code', 'password'],
   openidConnect: true,
   requestObjects: true,
+  allowFrontChannelIdTokens: true,
   deviceAuthorization: true,
   tokenExchange: true,
   dynamicRegistration: 'open',
