@@ -154,9 +154,14 @@ describe('a row of a list', () => {
         ...authorized,
         authorized: { ...authorized.authorized, items },
       })
-      const withDevices = items.filter(({ devices }) => devices.length > 0)
-      expect(withDevices.length).toBeGreaterThan(0)
-      expect(inRow(allowed)).toEqual(withDevices.map(() => shown))
+      const lists = all(allowed, /<details>\n<summary>Permissions<\/summary>([\s\S]*?)<\/details>/g)
+      // Without devices, the entry itself lists all permissions.
+      const without = items.filter(({ devices }) => devices.length === 0)
+      expect(without.length).toBeGreaterThan(0)
+      expect(lists.map((list) => all(list, /<code>([^<]*)<\/code>/g))).toEqual(
+        scopes.length > 1 ? without.map(() => scopes) : [],
+      )
+      expect(inRow(allowed)).toEqual(items.map(() => shown))
     },
   )
 })

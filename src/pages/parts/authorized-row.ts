@@ -21,21 +21,22 @@ export const authorizedRow = (
 ): Html => {
   const { applications, facts: texts, list } = frame.texts
   const used = lastUsed(frame, item)
-  // With devices, the details of the devices contain all permissions, the owner and the website.
-  const hasDevices = item.devices.length > 0
   return listRow({
     pick: back === undefined ? undefined : { id: item.clientId, label: list.select(item.name) },
     name: html`${logo(item.logo)}<bdi>${item.name}</bdi>`,
     marks: [
       item.isVerified ? badge(texts.verified, 'good') : '',
-      hasDevices ? scopesInShort(item.scopes, frame) : '',
+      scopesInShort(item.scopes, frame),
       item.description === '' ? '' : html`<p class="in-short" dir="auto">${item.description}</p>`,
     ],
     line: [
       devices(item, frame),
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
-      ...(hasDevices ? [] : [scopeIds(item.scopes, frame), ...ownerAndWebsite(item, frame)]),
+      // With devices, the details of the devices contain these facts, because the line is too narrow for all facts.
+      ...(item.devices.length > 0
+        ? []
+        : [allPermissions(item, frame), ...ownerAndWebsite(item, frame)]),
     ],
     act: endForm(
       {
@@ -48,6 +49,15 @@ export const authorizedRow = (
     ),
   })
 }
+
+// The first line of the entry already contains a single permission.
+const allPermissions = ({ scopes }: AuthorizedItem, frame: Frame): Html | string =>
+  scopes.length < 2
+    ? ''
+    : html`<details>
+<summary>${frame.texts.facts.permissions}</summary>
+<p>${scopeIds(scopes, frame)}</p>
+</details>`
 
 /** Renders the form that revokes all authorized applications. */
 export const revokeAllForm = (action: string, frame: Frame): Html => {
