@@ -19,6 +19,7 @@ interface CreateOptions {
   readonly public?: true
   readonly internal?: true
   readonly website?: string
+  readonly logoUri?: string
   readonly description?: string
   readonly allowedScope?: readonly string[]
   readonly grantType?: readonly string[]
@@ -69,6 +70,12 @@ export const addClients = (program: Command): void => {
     )
     .option('--internal', 'The client belongs to the application itself.')
     .addOption(single('--website <url>', 'The website, shown to users.'))
+    .addOption(
+      single(
+        '--logo-uri <url>',
+        'The https URL of the logo, shown to users after the client is verified.',
+      ),
+    )
     .addOption(single('--description <text>', 'The description, shown to users.'))
     .addOption(
       repeated(
@@ -155,7 +162,7 @@ Example:
   clients
     .command('pin')
     .description(
-      'Keeps a client as its metadata document last described it. The server does not fetch the document again, for instance because its host is away.',
+      'Pins a client that a metadata document describes: the server uses the stored copy and does not fetch the document again, for instance while the host of the document is unavailable.',
     )
     .addOption(clientId())
     .addHelpText('after', documentExample('pin'))
@@ -163,7 +170,7 @@ Example:
 
   clients
     .command('unpin')
-    .description('Lets the server fetch the metadata document of a pinned client again.')
+    .description('Unpins a client: the server fetches its metadata document again.')
     .addOption(clientId())
     .addHelpText('after', documentExample('unpin'))
     .action((options: ClientOption, command: Command) => pin(options, command, false))
@@ -171,7 +178,7 @@ Example:
   clients
     .command('reset-secret')
     .description(
-      'Replaces the secret of a client and prints the new secret. The old secret becomes invalid immediately.',
+      'Replaces the secret of a client and prints the new secret. The former secret becomes invalid immediately.',
     )
     .addOption(clientId())
     .addHelpText('after', example('reset-secret'))
@@ -260,6 +267,7 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   optionalScopes: options.optionalScope ?? [],
   description: options.description ?? '',
   website: options.website ?? '',
+  logoUri: options.logoUri ?? '',
   allowedScopes: options.allowedScope ?? null,
   grantTypes: options.grantType ?? null,
   responseTypes: options.responseType ?? null,

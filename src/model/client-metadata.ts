@@ -3,7 +3,11 @@ import type { Client, TokenEndpointAuthMethod } from './client.ts'
 import { InvalidField } from './invalid-field.ts'
 import { OAuthError } from './oauth-error.ts'
 import { openidMemberNames, openidMembers } from './openid-client-metadata.ts'
-import { isPrivateUse, type RedirectUriRules, redirectUriProblem } from './redirect-uri.ts'
+import {
+  hasSchemeOfApplication,
+  type RedirectUriRules,
+  redirectUriProblem,
+} from './redirect-uri.ts'
 import type { Schema } from './schema.ts'
 import { offlineAccess } from './scope.ts'
 
@@ -125,7 +129,7 @@ export interface MetadataRules {
   readonly grantTypes: readonly string[]
   readonly authMethods: readonly TokenEndpointAuthMethod[]
   readonly scopes: readonly string[]
-  /** The name of a client whose metadata has no name. */
+  /** The name for a client whose metadata contains no name. */
   readonly defaultName: string
   /** Whether public clients may use private-use redirect URIs. */
   readonly privateUse: boolean
@@ -214,7 +218,7 @@ const grantTypeOf: Readonly<Record<string, string>> = {
   token: 'implicit',
 }
 
-/** Grant types that are refused instead of removed, because the client could not work without them. */
+/** Grant types that are refused instead of removed, because a client that requests them could not work without them. */
 const notRemovable = ['password', 'implicit', 'client_credentials']
 
 const typesOf = (
@@ -258,10 +262,11 @@ const redirectUrisOf = (
     )
   const unique = [...new Set(uris)]
   const accepted = unique.filter((uri) => redirectUriProblem(uri, rules) === undefined)
-  // A client for many servers also lists URIs with private-use schemes. It can use the others (RFC 7591 §3.2.1).
+  // A client for many servers may also list URIs with the scheme of an application, such as `cursor://`. Omit these
+  // URIs instead of refusing the client, because the client can use the other URIs (RFC 7591 §3.2.1).
   return accepted.length === 0
     ? unique
-    : unique.filter((uri) => accepted.includes(uri) || !isPrivateUse(uri))
+    : unique.filter((uri) => accepted.includes(uri) || !hasSchemeOfApplication(uri))
 }
 
 /**
@@ -319,6 +324,19 @@ export const keptMetadata = ({
   metadata,
 }: Pick<Client, 'metadata'>): Pick<ClientMetadata, (typeof storedMembers)[number]> =>
   JSON.parse(metadata)
+
+/**
+ * Returns the metadata with the URL of a logo; an empty text removes the URL.
+ * @throws InvalidField
+ */
+export const withLogoUri = (metadata: string, given: string): string => {
+  const address = given.trim()
+  if (address !== '' && !link.safeParse(address).success)
+    throw new InvalidField('logo_uri', 'The logo must be a URL that starts with https://.', {
+      problem: 'websiteInvalid',
+    })
+  return JSON.stringify({ ...JSON.parse(metadata), logo_uri: address || undefined })
+}
 
 /** The metadata names of fields that have a different name in the client record. */
 const wireNames: Readonly<Record<string, string>> = { name: 'client_name', website: 'client_uri' }

@@ -129,10 +129,10 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     await anAuthorization(store, { clientId, codeDigest })
     return () => store.authorizations.findByCode(codeDigest)
   },
-  'authorizations.beyond': async (store, { clientId }) => {
+  'authorizations.listExceeding': async (store, { clientId }) => {
     const userId = await aUser(store)
     await aPair(store, clientId, { userId })
-    return () => store.authorizations.beyond(userId, clientId, 0)
+    return () => store.authorizations.listExceeding(userId, clientId, 0)
   },
   'authorizations.revoke': async (store, { clientId }) => {
     const { authorizationId } = await aPair(store, clientId)
@@ -183,7 +183,7 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     const userId = await aUser(store)
     for (let count = 0; count < 2; count += 1)
       await store.sessions.insert(sessionRow({ userId, createdAt: count }))
-    return () => store.sessions.deleteOldest(userId, 1)
+    return () => store.sessions.deleteOldest(userId, 1, { now: 0, idleSince: 0 })
   },
   'users.find': async (store) => {
     const id = await aUser(store)

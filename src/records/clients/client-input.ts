@@ -7,6 +7,8 @@ export interface ClientInput {
   readonly name: string
   readonly description?: string
   readonly website?: string
+  /** The https URL of the logo, or empty. The server fetches the image when an administrator verifies the client. */
+  readonly logoUri?: string
   readonly userId?: UserId | null
   readonly isConfidential?: boolean
   readonly isInternal?: boolean
@@ -38,9 +40,10 @@ export interface ClientWithSecret {
   readonly clientSecret: string
 }
 
-/** An application with the number of its users: the specification's `get_users`. */
+/** An application in a list. */
 export interface ListedClient {
   readonly client: Client
+  /** The number of its tokens, as `getUsers` counts them. */
   readonly users: number
 }
 

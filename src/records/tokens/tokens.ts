@@ -11,11 +11,11 @@ import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
 import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
-import { endingOfRow } from './token-ending.ts'
+import { endingOf, endingOfRow } from './token-ending.ts'
 import { TokenFinder } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
-/** Issues, finds and revokes tokens. Only personal tokens are issued elsewhere. */
+/** Issues, finds and revokes tokens. `PersonalTokens` issues the personal tokens. */
 export class Tokens {
   readonly #context: RecordsContext
   readonly #finder: TokenFinder
@@ -27,7 +27,7 @@ export class Tokens {
 
   /**
    * Issues the tokens of a grant.
-   * @param grant the name of the grant, for the audit trail
+   * @param grant the name of the grant, for the audit log
    * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already; ClientChanged if the client of
    * the redemption no longer has its version
    */
@@ -104,20 +104,27 @@ export class Tokens {
    * Revokes a token: a personal token with its client, an exchanged token alone, any other token with its
    * authorization.
    * @param as the name of the audit event. Default: the name that fits the token
+   * @param accessToken the value of the token, if the caller knows it. Otherwise, one more query reads it, for the audit
+   * log
    */
-  async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
+  async revoke(
+    token: RevocableToken,
+    as?: 'token.revoked' | 'token.deleted',
+    accessToken?: string,
+  ): Promise<boolean> {
     const { store, turns, audit, removed, keys } = this.#context
     const name = await nameOfClient(token.clientId, store)
     const isOwn = token.isPersonal && token.parentId === null
     const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
       const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
-      // Read the value before it is deleted. A client that revokes its token needs no further query.
-      const row = event === 'token.revoked' ? undefined : await tx.tokens.find(token.id)
+      // Read the value before it is deleted, for the audit event.
+      const ending =
+        accessToken === undefined
+          ? endingOfRow(await tx.tokens.find(token.id), keys)
+          : endingOf(accessToken)
       if (!(await this.#end(token, tx))) return false
       const { isInternal: isRoutine } = token
-      const about = { ...ofToken(token, name), isRoutine }
-      if (event === 'token.revoked') await audit.add(tx, event, { ...about, details: {} })
-      else await audit.add(tx, event, { ...about, details: { ending: endingOfRow(row, keys) } })
+      await audit.add(tx, event, { ...ofToken(token, name), isRoutine, details: { ending } })
       return true
     })
     if (isEnded && isOwn) await removed({ kind: 'client', key: token.clientKey })
@@ -132,7 +139,8 @@ export class Tokens {
   }
 
   /**
-   * Revokes an access token, but not its refresh token. Returns false if the access token has been replaced.
+   * Revokes an access token, but not its refresh token. Returns false if the access token has been replaced and its
+   * leeway has ended.
    */
   revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
     return endAccessToken(found, accessToken, this.#context)

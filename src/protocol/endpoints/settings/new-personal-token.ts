@@ -3,7 +3,7 @@ import { checkAll } from '../../../model/invalid-field.ts'
 import { withoutOpenidScopes } from '../../../model/openid-scopes.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { ExpiryChoices } from '../../../pages/models/personal-token.ts'
-import { lastFourOf } from '../../../records/tokens/personal-tokens.ts'
+import { endingOf } from '../../../records/tokens/token-ending.ts'
 import { newPersonalToken } from '../../openapi/schemas/personal-tokens.ts'
 import { readerOf } from '../responses/reader.ts'
 import { addresses } from './addresses.ts'
@@ -63,7 +63,7 @@ export const newPersonalTokenPage = settingsPage({
         ...personalTokenToWire({
           token,
           name,
-          lastFour: lastFourOf(secret),
+          lastFour: endingOf(secret),
           usedScopes: [],
           lastUse: null,
           previousExpires: null,
