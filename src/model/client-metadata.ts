@@ -123,6 +123,10 @@ export const parseClientMetadata = (value: unknown): ClientMetadata => {
 export interface MetadataRules {
   /** The permitted grant types; `implicit` stands for the response type `token`. */
   readonly grantTypes: readonly string[]
+  /** Grant types that are refused instead of removed, because the client could not work without them. */
+  readonly grantTypesWithoutConsent: readonly string[]
+  /** Grant types that only confidential clients may use. */
+  readonly grantTypesOfClients: readonly string[]
   readonly authMethods: readonly TokenEndpointAuthMethod[]
   readonly scopes: readonly string[]
   /** The name of a client whose metadata has no name. */
@@ -162,8 +166,9 @@ export const describedClient = (
 ): DescribedClient => {
   const method = authMethodOf(metadata, rules)
   const { grantTypes, responseTypes } = typesOf(metadata, rules)
-  if (method === 'none' && grantTypes.includes('client_credentials'))
-    throw metadataError('client_credentials requires a client that authenticates.')
+  const confidential = grantTypes.find((type) => rules.grantTypesOfClients.includes(type))
+  if (method === 'none' && confidential !== undefined)
+    throw metadataError(`${confidential} requires a client that authenticates.`)
   const entries = storedMembers.flatMap((name) =>
     metadata[name] === undefined ? [] : [[name, metadata[name]]],
   )
@@ -214,9 +219,6 @@ const grantTypeOf: Readonly<Record<string, string>> = {
   token: 'implicit',
 }
 
-/** Grant types that are refused instead of removed, because the client could not work without them. */
-const notRemovable = ['password', 'implicit', 'client_credentials']
-
 const typesOf = (
   { grant_types: grants, response_types: responses }: ClientMetadata,
   rules: MetadataRules,
@@ -224,7 +226,7 @@ const typesOf = (
   // Derive `grant_types` from `response_types` if only the latter is present.
   const implied = responses?.flatMap((type) => grantTypeOf[type] ?? [])
   const requested = [...new Set(grants ?? implied ?? ['authorization_code'])]
-  for (const type of notRemovable) {
+  for (const type of [...rules.grantTypesWithoutConsent, 'implicit']) {
     if (requested.includes(type) && !rules.grantTypes.includes(type))
       throw metadataError(`grant_types: ${type} is not available to this client.`)
   }

@@ -148,6 +148,8 @@ describe('fields of a client', () => {
 describe('RFC 7591 §2 client metadata', () => {
   const rules: MetadataRules = {
     grantTypes: ['authorization_code', 'refresh_token', 'implicit'],
+    grantTypesWithoutConsent: ['password', 'client_credentials'],
+    grantTypesOfClients: ['client_credentials'],
     authMethods: ['client_secret_basic', 'none'],
     scopes: ['a', 'b'],
     defaultName: 'Unnamed',

@@ -64,11 +64,12 @@ export interface ClientStore {
   endOwnTokens(clientId: string): Promise<void>
   /**
    * Deletes at most `limit` unused clients that registered themselves before a time. An unused client has no token, no
-   * authorization and no consent. A client that may use `client_credentials` never counts as unused.
+   * authorization and no consent.
+   * @param inUse grant types whose clients never count as unused, although their tokens may all have been deleted
    */
-  deleteUnused(before: number, limit: number): Promise<number>
+  deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
   /** Counts the unused clients that registered themselves, before a time if one is given. Stops counting at `max`. */
-  countUnused(max: number, before?: number): Promise<number>
+  countUnused(max: number, inUse: readonly string[], before?: number): Promise<number>
   /**
    * Counts the applications that a user registered, up to `max`, without internal clients and the clients of personal
    * tokens.

@@ -187,14 +187,20 @@ export const sqlClients = (
       union select client_key from oauth2server_authorization
       where user_id = ${userId} and revoked_at is null and expires_at > ${now})`
 
-  const unused = () =>
+  const unused = (inUse: readonly string[]) =>
     read
       .selectFrom('oauth2server_client as c')
       .select('c.client_key')
       // Written exactly like the condition of the partial index, so that every database uses it.
       .where(sql<boolean>`c.origin <> 'owner'`)
-      // Tokens of `client_credentials` are deleted when they expire, so a client without rows may still be in use.
-      .where(sql<boolean>`(c.grant_types is null or c.grant_types not like '%client_credentials%')`)
+      .where(({ and }) =>
+        and(
+          inUse.map(
+            (type) =>
+              sql<boolean>`(c.grant_types is null or ' ' || c.grant_types || ' ' not like ${`% ${type} %`})`,
+          ),
+        ),
+      )
       // Retain disabled clients: a deleted client with a metadata document would be stored again, and not be disabled.
       .where('c.is_disabled', '=', 0)
       .where('c.is_verified', '=', 0)
@@ -393,8 +399,11 @@ export const sqlClients = (
         .execute()
     },
 
-    async deleteUnused(before, limit) {
-      const old = unused().where('c.created_at', '<', before).orderBy('c.created_at').limit(limit)
+    async deleteUnused(before, limit, inUse) {
+      const old = unused(inUse)
+        .where('c.created_at', '<', before)
+        .orderBy('c.created_at')
+        .limit(limit)
       const deleted = await purge
         .deleteFrom('oauth2server_client')
         .where('client_key', 'in', old)
@@ -406,9 +415,9 @@ export const sqlClients = (
       return deleted.length
     },
 
-    async countUnused(max, before) {
+    async countUnused(max, inUse, before) {
       // This query reads thousands of rows, so run it in the purge thread, where it does not delay requests.
-      const some = unused()
+      const some = unused(inUse)
         .$if(before !== undefined, (q) => q.where('c.created_at', '<', before ?? 0))
         .orderBy('c.created_at')
         .limit(max)
