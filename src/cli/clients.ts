@@ -155,7 +155,7 @@ Example:
   clients
     .command('pin')
     .description(
-      'Keeps a client as its metadata document last described it. The server does not fetch the document again, for instance because its host is away.',
+      'Pins a client that a metadata document describes: the server uses the stored copy and does not fetch the document again, for instance while the host of the document is unavailable.',
     )
     .addOption(clientId())
     .addHelpText('after', documentExample('pin'))
@@ -163,7 +163,7 @@ Example:
 
   clients
     .command('unpin')
-    .description('Lets the server fetch the metadata document of a pinned client again.')
+    .description('Unpins a client: the server fetches its metadata document again.')
     .addOption(clientId())
     .addHelpText('after', documentExample('unpin'))
     .action((options: ClientOption, command: Command) => pin(options, command, false))
@@ -171,7 +171,7 @@ Example:
   clients
     .command('reset-secret')
     .description(
-      'Replaces the secret of a client and prints the new secret. The old secret becomes invalid immediately.',
+      'Replaces the secret of a client and prints the new secret. The former secret becomes invalid immediately.',
     )
     .addOption(clientId())
     .addHelpText('after', example('reset-secret'))

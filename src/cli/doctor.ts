@@ -24,7 +24,7 @@ export const addDoctor = (program: Command): void => {
       'Examines a server from the point of view of clients and users: URLs, cross-origin requests, headers, cookies, refusals, a complete login, and ignored recommendations of RFC 9700. Without --url, it starts a temporary server with this configuration in memory and examines that.',
     )
     .addOption(
-      single('--url <issuer>', 'The public address of a running server to examine from outside.'),
+      single('--url <issuer>', 'The public URL of a running server to examine from outside.'),
     )
     .option(
       '--log-in',
@@ -92,7 +92,7 @@ const issuerIn = (url: string): string => {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(url) || parsed.username !== '')
     throw new UsageError(
-      `--url accepts an address such as https://login.example.org; given was ${shown(url)}`,
+      `--url accepts a URL such as https://login.example.org; given was ${shown(url)}`,
     )
   return `${parsed.origin}${parsed.pathname.replace(/\/$/, '')}`
 }

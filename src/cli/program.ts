@@ -20,7 +20,7 @@ Environment:
   SECRET_KEY           the application's secret key, at least 32 bytes
                        (default: generated next to the SQLite database)
   SECRET_KEY_PREVIOUS  earlier secret keys, comma-separated
-  BASE_URL             the public address (default: http://localhost:PORT)
+  BASE_URL             the public URL (default: http://localhost:PORT)
   PORT, HOST           where serve listens (default: 3000, 127.0.0.1)
   OAUTH2SERVER_…       every setting, as in the application
 

@@ -52,7 +52,7 @@ export const currentOrigin = (): AuditOrigin => {
   }
 }
 
-/** Records the address and the user agent of the current request. */
+/** Records the IP address and the user agent of the current request. */
 export const noteHttp = (http: HttpRequest): void => {
   const scope = current.getStore()
   if (scope) scope.http = http

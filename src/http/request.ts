@@ -6,13 +6,13 @@ import { partsOf } from './request-target.ts'
 const maxBodySize = 65_536
 /**
  * The maximum length of a query, which equals Node's limit for the headers of a request. A lower limit could break the
- * login, which may redirect to a query that is percent-encoded twice.
+ * login, because its redirect may contain a query that is percent-encoded twice.
  */
 export const maxQueryLength = 16_384
 
 /** The properties of a request that only the adapter can read. */
 export interface Connection {
-  /** The address of the peer, which may be a proxy. */
+  /** The IP address of the peer, which may be a proxy. */
   readonly remoteAddress?: string | undefined
   /** The request object of the framework, which the application's `resourceOwner` receives. */
   readonly raw?: unknown

@@ -41,7 +41,7 @@ export const auditEvents = {
   'login.succeeded': { sentence: 'A user logged in on the login page.', details: [] },
   'login.failed': {
     sentence:
-      'A login with e-mail address and password was refused. The event names the user if the e-mail address belongs to one, and never contains the submitted values. The first failure for a user is recorded immediately. Further failures within the hour become one event with their `count`, and the time, address and browser of the latest.',
+      'A login with e-mail address and password was refused. The event names the user if the e-mail address belongs to one, and never contains the submitted values. The first failure for a user is recorded immediately. Further failures within the hour become one event with their `count`, and the time, IP address and browser of the latest failure.',
     details: ['count'],
   },
   'session.ended': {
@@ -69,7 +69,7 @@ export const auditEvents = {
     details: [],
   },
   'token.deleted': {
-    sentence: 'An administrator deleted a token. `ending` are its last four characters.',
+    sentence: 'An administrator deleted a token. `ending` contains its last four characters.',
     details: ['ending'],
   },
   'refresh_token.reused': {
@@ -139,11 +139,11 @@ export const auditEvents = {
   'client.enabled': { sentence: 'A disabled client was enabled again.', details: [] },
   'client.pinned': {
     sentence:
-      'An administrator pinned the stored document of a client, which is not fetched any more.',
+      'An administrator pinned a client: the server uses the stored copy of its metadata document and does not fetch it again.',
     details: [],
   },
   'client.unpinned': {
-    sentence: 'An administrator unpinned the document of a client, which is fetched again.',
+    sentence: 'An administrator unpinned a client: the server fetches its metadata document again.',
     details: [],
   },
   'user.created': { sentence: 'A user was created.', details: [] },
@@ -167,7 +167,7 @@ export const auditEvents = {
   'user.deleted': { sentence: 'A user was deleted, with all data of that user.', details: [] },
   'user.vanished': {
     sentence:
-      'The application did not find a user in two checks at least a day apart, and the sweeper removed the data of the user.',
+      'Two look-ups, at least a day apart, did not find a user in the application, and the sweeper removed the data of the user.',
     details: ['since'],
   },
   'users.missing': {

@@ -12,7 +12,7 @@ export interface Authorization {
   readonly resources: readonly string[]
   /** The binding of the redeemed code, by which a repeated redemption is detected; null without a code. */
   readonly code: CodeBinding | null
-  /** The `User-Agent` of the browser in which the user agreed; empty if unknown. */
+  /** The `User-Agent` of the browser in which the user agreed, or of a device with a device code; empty if unknown. */
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number

@@ -3,12 +3,12 @@ import type { JSONWebKeySet, JWK } from 'jose'
 import { InvalidField } from './invalid-field.ts'
 import { remoteAddressProblem } from './remote-address.ts'
 
-/** Validates the public keys of a client, with which it signs its assertions (RFC 7523 §2.2). */
+// Validates the public keys of a client, which verify its assertions (RFC 7523 §2.2).
 
 const maxKeys = 20
 const maxSetLength = 16_384
 const minRsaBits = 2_048
-/** A maximum, because verifying a signature takes longer with a longer key. */
+/** The maximum length of an RSA key, because verifying a signature takes longer with a longer key. */
 const maxRsaBits = 8_192
 const maxKeyIdLength = 255
 

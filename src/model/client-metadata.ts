@@ -3,7 +3,11 @@ import type { Client, TokenEndpointAuthMethod } from './client.ts'
 import { InvalidField } from './invalid-field.ts'
 import { OAuthError } from './oauth-error.ts'
 import { openidMemberNames, openidMembers } from './openid-client-metadata.ts'
-import { isPrivateUse, type RedirectUriRules, redirectUriProblem } from './redirect-uri.ts'
+import {
+  hasSchemeOfApplication,
+  type RedirectUriRules,
+  redirectUriProblem,
+} from './redirect-uri.ts'
 import type { Schema } from './schema.ts'
 import { offlineAccess } from './scope.ts'
 
@@ -123,13 +127,13 @@ export const parseClientMetadata = (value: unknown): ClientMetadata => {
 export interface MetadataRules {
   /** The permitted grant types; `implicit` stands for the response type `token`. */
   readonly grantTypes: readonly string[]
-  /** Grant types that are refused instead of removed, because the client could not work without them. */
+  /** Grant types that are refused instead of removed, because a client that requests them could not work without them. */
   readonly grantTypesWithoutConsent: readonly string[]
   /** Grant types that only confidential clients may use. */
   readonly grantTypesOfClients: readonly string[]
   readonly authMethods: readonly TokenEndpointAuthMethod[]
   readonly scopes: readonly string[]
-  /** The name of a client whose metadata has no name. */
+  /** The name for a client whose metadata contains no name. */
   readonly defaultName: string
   /** Whether public clients may use private-use redirect URIs. */
   readonly privateUse: boolean
@@ -260,10 +264,11 @@ const redirectUrisOf = (
     )
   const unique = [...new Set(uris)]
   const accepted = unique.filter((uri) => redirectUriProblem(uri, rules) === undefined)
-  // A client for many servers also lists URIs with private-use schemes. It can use the others (RFC 7591 §3.2.1).
+  // A client for many servers may also list URIs with the scheme of an application, such as `cursor://`. Omit these
+  // URIs instead of refusing the client, because the client can use the other URIs (RFC 7591 §3.2.1).
   return accepted.length === 0
     ? unique
-    : unique.filter((uri) => accepted.includes(uri) || !isPrivateUse(uri))
+    : unique.filter((uri) => accepted.includes(uri) || !hasSchemeOfApplication(uri))
 }
 
 /**

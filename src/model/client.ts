@@ -31,9 +31,9 @@ export interface ClientFields {
   readonly clientId: string
   /** The digest of the client secret. The secret itself is never stored. */
   readonly clientSecret: Digest
-  /** The digest of the former secret, which remains valid for some time after a reset. */
+  /** The digest of the former secret, which a reset with an overlap leaves valid until it expires; null without one. */
   readonly previousClientSecret: Digest | null
-  /** Milliseconds since the epoch. */
+  /** The expiry of the former secret, in milliseconds since the epoch. */
   readonly previousClientSecretExpires: number | null
   readonly name: string
   readonly description: string
@@ -41,6 +41,10 @@ export interface ClientFields {
   /** The owner, who registered the client; null for a client without an owner. */
   readonly userId: UserId | null
   readonly isConfidential: boolean
+  /**
+   * True for a client that the application registered for itself. Its owner does not see it on the settings pages, and
+   * users see it as verified.
+   */
   readonly isInternal: boolean
   /** True for the hidden client of a personal token, which no OAuth endpoint accepts. */
   readonly isPersonal: boolean
@@ -59,7 +63,10 @@ export interface ClientFields {
   readonly isVerified: boolean
   /** Whether an administrator has disabled the client. The server refuses a disabled client and its tokens. */
   readonly isDisabled: boolean
-  /** Whether an administrator keeps the stored document of the client, so that the server does not fetch it again. */
+  /**
+   * Whether an administrator pinned the client's metadata document. The server then uses the stored copy and does not
+   * fetch the document again.
+   */
   readonly isPinned: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
@@ -71,7 +78,10 @@ export interface ClientFields {
   readonly registrationToken: Digest | null
   /** The digest of the logo that the server fetched. Null without one; a client that is not verified has none. */
   readonly logo: string | null
-  /** Other client metadata (RFC 7591 §2) as JSON. No permission depends on it. */
+  /**
+   * Other client metadata (RFC 7591 §2) as JSON, and entries that the server adds: the time of a leak, and the time at
+   * which a metadata document was last fetched. No permission depends on it.
+   */
   readonly metadata: string
 }
 
@@ -87,7 +97,7 @@ export interface ClientContext {
   readonly knownGrantTypes: readonly string[]
   readonly defaultScopes: readonly string[]
   readonly resources: readonly ProtectedResource[]
-  /** Returns the number of users who authorized the client, counted up to `max`. */
+  /** Counts the client's tokens that are neither personal nor internal, up to `max`. */
   countUsers(clientId: string, max: number): Promise<number>
 }
 
@@ -113,7 +123,10 @@ export class Client {
     return this.isConfidential ? 'confidential' : 'public'
   }
 
-  /** The e-mail address of the client's owner, or the host of the client's metadata document. */
+  /**
+   * The e-mail address of the client's owner, or the host of the client's metadata document; undefined for a client
+   * that has neither, such as a client that registered itself.
+   */
   get maker(): string | undefined {
     return this.origin === 'metadata_document' ? new URL(this.clientId).host : this.owner?.email
   }
@@ -136,7 +149,7 @@ export class Client {
 
   /**
    * The time at which the client secret was invalidated after a leak report, in milliseconds since the epoch. Null
-   * without a report, or after the owner has reset the secret.
+   * without a report, after a reset of the secret, and for every client that no owner registered.
    */
   get secretLeakedAt(): number | null {
     const { secret_leaked_at: at }: { secret_leaked_at?: number } = JSON.parse(this.metadata)
@@ -161,7 +174,10 @@ export class Client {
     return scopes.filter((scope) => ceiling.includes(scope))
   }
 
-  /** The scopes that this client may receive without a user's consent, for `client_credentials`. */
+  /**
+   * The scopes that this client may receive without a user's consent, for `client_credentials`. No user decides, so a
+   * client without `allowedScopes` receives only its default scopes, and not every registered scope.
+   */
   get scopeCeilingWithoutConsent(): readonly string[] {
     return this.allowedScopes ? this.scopeCeiling : this.scopesWhenOmitted
   }
@@ -178,7 +194,8 @@ export class Client {
   }
 
   /**
-   * Counts this client's tokens that are neither personal nor internal.
+   * Counts this client's tokens that are neither personal nor internal, as the specification defines `get_users`. A
+   * user with several tokens is counted several times.
    * @param max the number at which counting stops, since counting millions of tokens is slow
    */
   getUsers(max: number = Number.MAX_SAFE_INTEGER): Promise<number> {

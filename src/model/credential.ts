@@ -12,6 +12,7 @@ export interface Credential {
   readonly ending: string
   /** The name of the personal token or of the application; empty for a session. */
   readonly name: string
+  /** The user of the token, code or session; for a client secret, the owner of the client. */
   readonly userId: UserId | null
   /** The application; null for a personal token and for a session. */
   readonly clientId: string | null

@@ -25,9 +25,12 @@ const offsetAt = (at: number, timeZone: string): number => {
   return local - Math.floor(at / 1000) * 1000
 }
 
+/** The maximum length of the name of a time zone. The names of the IANA database have at most 32 characters. */
+const maxNameLength = 64
+
 /** Returns the time zone if this process knows it; otherwise UTC. */
 export const knownTimeZone = (name: string | undefined): string => {
-  if (name === undefined || name.length > 64) return 'UTC'
+  if (name === undefined || name.length > maxNameLength) return 'UTC'
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone
   } catch {
@@ -43,7 +46,9 @@ export const endOfDay = (day: string, timeZone: string): number => {
   const local = Date.parse(`${day}T23:59:59Z`)
   // The calendar of JavaScript accepts days such as February 30 and moves them to the next month.
   if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 10) !== day) return Number.NaN
-  // The offset may change between the two times, so use the offset at the result.
+  // `local` is the wanted time of day, but in UTC. The offset of the zone at `local` can differ from the offset at the
+  // end of the day, for instance because of daylight saving time. So compute an approximate result first, and then use
+  // the offset at that time.
   const near = local - offsetAt(local, timeZone)
   return local - offsetAt(near, timeZone)
 }

@@ -97,7 +97,7 @@ export const validWebsite = (value: string): string => {
 
 const maxEmailLength = 254
 
-/** Returns the normal form of an e-mail address for storage and look-ups; undefined if the address is too long. */
+/** Returns the normal form of an e-mail address for storage and look-ups; undefined for a text that is too long. */
 export const emailKey = (value: string): string | undefined => {
   const trimmed = value.trim()
   return trimmed.length > maxEmailLength ? undefined : trimmed.normalize('NFC').toLowerCase()

@@ -1,4 +1,4 @@
-/** The ID of a problem, under which the pages find the translated message. */
+/** The ID of a problem. The pages have a translated message for each ID. */
 export type FieldProblem =
   | 'nameMissing'
   | 'nameTooLong'
@@ -42,7 +42,7 @@ export type FieldProblem =
   | 'credentialNotYours'
   | 'other'
 
-/** The problem of an invalid field, for the message in the language of the reader. */
+/** The problem of an invalid field, from which the pages build a message in the language of the reader. */
 export interface FieldDetail {
   readonly problem: FieldProblem
   /** The limit, or the invalid value. */
@@ -51,10 +51,10 @@ export interface FieldDetail {
   readonly line?: number
 }
 
-/** The error for an invalid value of a field. The record was not changed. */
+/** The error for an invalid value of a field. Nothing was written. */
 export class InvalidField extends Error {
   override readonly name: string = 'InvalidField'
-  /** The name of the field in the specification, such as `redirect_uris`. */
+  /** The name of the field in forms and JSON, such as `redirect_uris`. */
   readonly field: string
   readonly detail: FieldDetail
 
@@ -65,7 +65,7 @@ export class InvalidField extends Error {
   }
 }
 
-/** The error for several invalid fields. It is also the error of the first of them. The record was not changed. */
+/** The errors of several invalid fields. Its message, field and detail are those of the first error. */
 export class InvalidFields extends InvalidField {
   /** The error of each invalid field or line. */
   readonly all: readonly InvalidField[]
@@ -76,8 +76,8 @@ export class InvalidFields extends InvalidField {
   }
 }
 
-/** Throws the errors of a form together; nothing without errors. */
-export const refuseAll = (errors: readonly InvalidField[]): void => {
+/** Throws a single error unchanged, and several errors as one `InvalidFields`. Does nothing for an empty list. */
+export const throwTogether = (errors: readonly InvalidField[]): void => {
   const [first, ...more] = errors.flatMap((error) =>
     error instanceof InvalidFields ? error.all : error,
   )
@@ -85,8 +85,9 @@ export const refuseAll = (errors: readonly InvalidField[]): void => {
 }
 
 /**
- * Runs every check, and returns the results under the same names.
- * @throws InvalidField, InvalidFields with the errors of all checks; any other error of the first check that throws it
+ * Runs every check, and returns the results under the same names. Collects the errors of type `InvalidField`, so that a
+ * form can show all of them. Any other error ends the checks.
+ * @throws InvalidField for one invalid field, InvalidFields for several
  */
 export const checkAll = <Checks extends Readonly<Record<string, () => unknown>>>(
   checks: Checks,
@@ -101,6 +102,6 @@ export const checkAll = <Checks extends Readonly<Record<string, () => unknown>>>
       return [name, undefined]
     }
   })
-  refuseAll(errors)
+  throwTogether(errors)
   return Object.fromEntries(results)
 }

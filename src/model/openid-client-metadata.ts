@@ -81,7 +81,7 @@ export const withOpenIdMetadata = (
 }
 
 /**
- * Checks the addresses to which the server sends requests.
+ * Checks the URLs to which the server sends requests.
  * @throws InvalidField
  */
 export const checkAddresses = (

@@ -3,8 +3,8 @@ const shortest = 22
 const longest = 8_192
 
 /**
- * Returns the parts of a pasted text that may be credentials: of a bare value, a header, a `curl` command, a URL, JSON, a
- * line of a log. Credentials consist of letters, digits, dots, hyphens and underscores.
+ * Returns the parts of a pasted text that may be credentials. The text can be a bare value, a header, a `curl` command,
+ * a URL, JSON or a line of a log. Credentials consist of letters, digits, dots, hyphens and underscores.
  */
 export const credentialsIn = (pasted: string): readonly string[] => {
   const text = pasted

@@ -1,4 +1,7 @@
-/** A part of a redirect URI in which two URIs differ. */
+/**
+ * A difference between two redirect URIs: the component that differs, or a more specific reason. `character` means that
+ * the refused URI contains a character that is not allowed in a URI.
+ */
 export type RedirectUriPart =
   | 'scheme'
   | 'host'
@@ -13,11 +16,11 @@ export type RedirectUriPart =
 /** The difference between a refused redirect URI and the registered URI that resembles it most. */
 export interface RedirectUriDifference {
   readonly registered: string
-  /** The parts that differ, in the order of the URI. */
+  /** The differences, in the order of the components of a URI; `character` is the last one. */
   readonly parts: readonly RedirectUriPart[]
-  /** The number of characters at the beginning that are equal. */
+  /** The number of characters at the beginning that both URIs have in common. */
   readonly equalStart: number
-  /** The number of characters at the end that are equal. */
+  /** The number of further characters at the end that both URIs have in common. */
   readonly equalEnd: number
 }
 

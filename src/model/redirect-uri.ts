@@ -5,13 +5,18 @@ const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$
 const https = /^https:\/\/(?:[A-Za-z0-9\-._]+|\[[0-9A-F:.]+\])(?::\d{1,5})?(?:[/?].*)?$/i
 const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i
 /** A private-use scheme is a reversed domain name, so it must contain a dot (RFC 8252 §7.1). */
-const privateUse = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/
+const privateUseUri = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/
+/** The server appends the response to the URI, and some browsers and proxies refuse URLs that are much longer. */
 const maxUriLength = 2000
-/** The parameters of an authorization response (RFC 6749 §4.1.2, RFC 9207 §2), forbidden in a redirect URI. */
+/**
+ * The parameters of an authorization response on which a client acts (RFC 6749 §4.1.2 and §4.2.2, RFC 9207 §2). They
+ * are forbidden in a redirect URI, because a client that finds a parameter twice may use the registered value.
+ * `error_uri`, `expires_in`, `scope` and `token_type` are permitted: they only describe the result.
+ */
 const responseParameter = /^(?:code|state|iss|error|error_description|access_token)$/i
 
 export interface RedirectUriRules {
-  /** Whether private-use URIs such as `com.example.app:/callback` are allowed, which only native clients may use. */
+  /** Whether URIs such as `com.example.app:/callback` are allowed. */
   readonly privateUse: boolean
 }
 
@@ -37,29 +42,31 @@ export const redirectUriProblem = (
   if (uri.includes('#')) return problems.fragment
   if (hasResponseParameter(uri)) return problems.responseParameter
   if (!uriCharacters.test(uri)) return problems.character
-  if (privateUse.test(uri) && !/^https?:/i.test(uri)) {
-    return rules.privateUse ? undefined : problems.privateUse
-  }
+  if (privateUseUri.test(uri)) return rules.privateUse ? undefined : problems.privateUse
   if (!URL.canParse(uri)) return problems.invalid
   if (https.test(uri) || loopback.test(uri)) return undefined
   return problems.notHttps
 }
 
-/** The schemes of documents and scripts, which no application has for its own use. */
-const commonSchemes = /^(?:https?|javascript|data|vbscript|file|blob|about|urn|ws|wss|ftp):/i
+/** Schemes that browsers, operating systems or several applications use, so none of them belongs to one application. */
+const sharedSchemes = /^(?:https?|javascript|data|vbscript|file|blob|about|urn|ws|wss|ftp):/i
 
-/** Returns whether a URI is correct, and has a scheme that only one application uses, such as `cursor://`. */
-export const isPrivateUse = (uri: string): boolean => {
+/**
+ * Returns whether a URI is well-formed and has the scheme of one application, with a dot as in `com.example.app:/cb` or
+ * without a dot as in `cursor://cb`. A URI without a dot cannot be registered, but published clients list such URIs.
+ */
+export const hasSchemeOfApplication = (uri: string): boolean => {
   const problem = redirectUriProblem(uri, { privateUse: true })
   const hasOwnScheme = /^[a-z][a-z0-9+.-]*:\/{1,2}[^/@]+(?:\/[^@]*)?$/i.test(uri)
   return (
     hasOwnScheme &&
-    !commonSchemes.test(uri) &&
+    !sharedSchemes.test(uri) &&
     (problem === undefined || problem.problem === 'redirectUriNotHttps')
   )
 }
 
-// Compare the names as clients parse them: decoded, and by some clients also split at semicolons and trimmed.
+// Compare the names as clients read them. All clients decode the names. Some clients also treat a semicolon as a
+// separator, or remove blanks around a name.
 const hasResponseParameter = (uri: string): boolean => {
   const query = uri.includes('?') ? uri.slice(uri.indexOf('?') + 1) : ''
   const names = new URLSearchParams(query.replaceAll(';', '&')).keys()
@@ -97,8 +104,8 @@ export const splitRedirectUris = (value: string | readonly string[]): readonly s
     .filter((line) => line !== '')
 
 /**
- * Finds the registered URI that equals the presented URI. With `anyLoopbackPort`, the ports of loopback URIs may differ
- * (RFC 8252 §7.3).
+ * Finds the registered URI that matches the presented URI: the same text, or with `anyLoopbackPort` a loopback URI that
+ * differs only in the port (RFC 8252 §7.3).
  */
 export const matchRedirectUri = (
   registered: readonly string[],
@@ -150,7 +157,10 @@ const encoded = (parameters: Readonly<Record<string, string | undefined>>): stri
     )
     .join('&')
 
-/** Returns the CSP source for `form-action`, because Chromium also checks redirects after a form submission. */
+/**
+ * Returns the CSP source that permits a redirect to this URI after a form was submitted. Chromium applies `form-action`
+ * to such a redirect too.
+ */
 export const formActionSource = (uri: string): string => {
   const { protocol, origin, host } = new URL(uri)
   // Chromium does not accept an IPv6 address as a CSP source, and a private-use scheme has no origin.

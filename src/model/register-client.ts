@@ -3,7 +3,7 @@ import type { ClientMetadata } from './client-metadata.ts'
 
 /** The request of a client to register itself or to change its registration. */
 export interface RegistrationRequest {
-  /** The address of the sender, resolved through trusted proxies. */
+  /** The IP address of the sender, resolved through trusted proxies. */
   readonly address: string
   readonly headers: Headers
   /** The token that authorizes the registration if `dynamicRegistration` is `token`. */

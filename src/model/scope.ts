@@ -18,7 +18,7 @@ export interface ScopeOptions {
   readonly helpText?: string
   /** The heading under which the scope is listed. */
   readonly group?: string
-  /** Hides the scope from users. */
+  /** Hides the scope from users. Clients cannot request it: only code and the command line can assign it. */
   readonly internal?: boolean
   /**
    * Whether the scope only permits reading, or also changing data. The pages show this in words. Default: derived from
@@ -37,7 +37,7 @@ export interface ScopeTexts {
   readonly group?: string
 }
 
-// scope-token of RFC 6749 §3.3
+// scope-token of RFC 6749 §3.3. The limit of 255 characters is not part of the RFC.
 const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/
 
 /**
@@ -52,7 +52,10 @@ const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/
 // biome-ignore lint/suspicious/noEmptyInterface: the application adds the property
 export interface DeclaredScopes {}
 
-/** The ID of a scope that a guard requires: a declared scope, or any text if the application declares no scopes. */
+/**
+ * The ID of a scope that a guard requires: a declared scope or the built-in `user:email`; any text if the application
+ * declares no scopes.
+ */
 export type ScopeName = DeclaredScopes extends { readonly scopes: infer Declared extends string }
   ? Declared | 'user:email'
   : string
@@ -68,7 +71,7 @@ export class Scope<const Id extends string = string> {
   readonly risk: 'high' | undefined
   readonly #translations: Readonly<Record<string, ScopeTexts>>
 
-  /** @throws TypeError if the ID is not a scope token (RFC 6749 §3.3) */
+  /** @throws TypeError if the ID is not a scope token (RFC 6749 §3.3), or has more than 255 characters */
   constructor(
     id: Id,
     {
@@ -163,12 +166,12 @@ export class ScopeRegistry {
     return distinct
   }
 
-  /** Removes scopes that are no longer registered. */
+  /** Returns the given IDs that are registered. */
   registered(ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.#scopes.has(id))
   }
 
-  /** Removes internal scopes, which users must not see. */
+  /** Returns the given IDs that are registered and not internal. */
   visible(ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.#scopes.get(id)?.isInternal === false)
   }
@@ -194,8 +197,9 @@ export const parseScope = (text: string): readonly string[] => {
 }
 
 /**
- * A scope with which clients of OpenID Connect ask for a refresh token. Many clients always send it. Here, the grant
- * decides who gets a refresh token, so the scope is accepted and ignored unless it is registered.
+ * The scope with which a client of OpenID Connect requests a refresh token. Many clients always send it. In this
+ * server, the grant decides whether to issue a refresh token. Unless the scope is registered, it is therefore ignored
+ * instead of refused.
  */
 export const offlineAccess = 'offline_access'
 
@@ -206,9 +210,10 @@ export const isWithin = (inner: readonly string[], outer: readonly string[]): bo
 }
 
 /**
- * Returns the requested scopes, or `otherwise` for a request without scopes. Ignores `offline_access` if it is not in
- * `within`.
- * @throws OAuthError `invalid_scope` for another scope that is not in `within`
+ * Returns the requested scopes, or `otherwise` for a request without scopes. Ignores `offline_access` in the request if
+ * it is not in `within`. A request for `offline_access` alone is therefore a request without scopes.
+ * @throws OAuthError `invalid_scope` for any other scope that is not in `within`, also for a scope of `otherwise`,
+ * because a grant of the application may pass any defaults
  */
 export const narrow = (
   requested: string | undefined,

@@ -1,10 +1,12 @@
-import { InvalidField, refuseAll } from './invalid-field.ts'
+import { InvalidField, throwTogether } from './invalid-field.ts'
 import { type RedirectUriRules, redirectUriProblem, splitRedirectUris } from './redirect-uri.ts'
 
+/** The maximum number of URIs of a client. The server compares an authorization request with each of them. */
 const maxUris = 50
 
 /**
- * Returns the URIs to which a client redirects users, from a list, or from a text with one URI per line.
+ * Checks redirect URIs or post-logout redirect URIs, given as a list or as a text with one URI per line.
+ * @returns the trimmed URIs without empty entries
  * @throws InvalidField, InvalidFields with the number of each invalid line
  */
 export const checkedUris = (
@@ -29,6 +31,6 @@ export const checkedUris = (
     const line = index + 1
     return new InvalidField(field, `Line ${line}: ${sentence}`, { ...detail, line })
   })
-  refuseAll(errors)
+  throwTogether(errors)
   return uris
 }

@@ -1,15 +1,20 @@
 import type { User, UserId } from './user.ts'
 
-/** The type of the user table's key, and of every `user_id` column. */
+/**
+ * The type of the user table's key. Every `user_id` column of the server has this type; only the audit tables store
+ * user IDs as text.
+ */
 export type UserKeyType = 'integer' | 'text' | 'uuid'
 
-/** The columns of a user table of the application. */
+/** The names of the columns in a user table of the application, and further options of this table. */
 export interface UserTableColumns {
   readonly id: string
   readonly email: string
   /** A column that is false or 0 for inactive users. Without this column, every user is active. */
   readonly active?: string
+  /** A column that is true or 1 for users with a verified e-mail address. Without this column, no user has one. */
   readonly emailVerified?: string
+  /** A column that is true or 1 for administrators. Without this column, no user is an administrator. */
   readonly isAdmin?: string
   /**
    * The column with the time at which the user was created, in UTC. The server refuses older tokens, clients, consents
@@ -25,10 +30,11 @@ export interface UserTableColumns {
   /** Default `integer`. */
   readonly keyType?: UserKeyType
   /**
-   * Whether the tables of the server have cascading foreign keys to this table. By default, they have them if the
-   * database permits it when it creates the tables: the table is not a view, its key is unique, it is in the main
-   * database (SQLite), and the account of the server may refer to it (PostgreSQL). Set it to false if the application
-   * rebuilds this table in SQLite with foreign keys enabled: dropping the old table would delete every token.
+   * Whether the tables of the server have cascading foreign keys to the user table. By default, the migration that
+   * creates the tables of the server adds these keys if the database permits them: the user table is not a view, its
+   * key is unique, it is in the main database (SQLite), and the account of the server may refer to it (PostgreSQL). Set
+   * this option to false if the application rebuilds the user table in SQLite with foreign keys enabled: dropping the
+   * old table would delete every token.
    */
   readonly foreignKeys?: boolean
   readonly withPassword?: FindByPassword
@@ -49,8 +55,8 @@ export interface UserTable {
 }
 
 /**
- * Callbacks for users outside of the database. The server calls them at every check, so that a deactivation takes
- * effect immediately.
+ * Callbacks for users outside of the database. The server calls `find` for every request of or for a user, such as a
+ * request with the user's access token, so that a deactivation takes effect immediately.
  */
 export interface UserCallbacks {
   /** Default `integer`. */

@@ -17,7 +17,7 @@ export interface ProviderOperations {
 
 /** Options of a client look-up. */
 export interface ClientLookup {
-  /** The address of the sender of the request. */
+  /** The IP address of the sender of the request. */
   readonly address?: string
   /** Whether the client requests a new authorization. */
   readonly forAuthorization?: boolean
@@ -28,8 +28,9 @@ export interface ClientFinder {
   /** @throws OAuthError if an extension does not accept the ID, or if the look-up failed */
   getClient(clientId: string, lookup?: ClientLookup): Promise<Client | undefined>
   /**
-   * Returns a client as this process last read it. The caller passes the version to `tokens.issue`, and looks the client
-   * up before it refuses a request. Returns undefined if the application replaces a step of a token request.
+   * Returns a client as this process last read it. The caller passes the version to `tokens.issue`, and looks the
+   * client up before it refuses a request. Returns undefined if this process has not read the client yet, or if the
+   * application replaces a step of a token request.
    */
   recallClient(clientId: string): { readonly client: Client; readonly version: string } | undefined
 }

@@ -6,7 +6,7 @@ import type { ServerContext } from './server-context.ts'
 
 // The plug-ins receive the server context, which lists the plug-ins. Type parameters avoid the import circle.
 
-/** Redeems a token request. One per `grant_type`. */
+/** The code that redeems the token requests with one `grant_type`. */
 export type Grant = GrantFor<ServerContext>
 /** A grant of this package. Its function `isOn` reads the setting that enables it. */
 export type BuiltInGrant = Grant & Required<Pick<Grant, 'isOn' | 'worksWithoutConsent'>>

@@ -53,7 +53,7 @@ const notValid = 'The access token is not valid.'
 const issuedForAnother = (resource: string): string =>
   `The access token was not issued for this resource. Request a token with resource=${resource}`
 
-// Two headers were joined by a comma; the second may have the scheme.
+// Several `Authorization` headers arrive joined by commas, so the scheme can also follow a comma.
 const servedScheme = /(?:^|,) *(?:bearer|dpop)(?: |$)/i
 
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/
@@ -151,7 +151,7 @@ export class ResourceServer {
     )
   }
 
-  // Returns the presented access token; undefined if the session method has to decide.
+  // Returns the presented access token; undefined if only a session can authenticate the request.
   #presentedToken(credentials: PresentedCredentials): PresentedToken | undefined {
     const { authorization, query } = credentials
     const inQuery = this.#options.acceptQueryAccessToken ? queryTokens(query) : []

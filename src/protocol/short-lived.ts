@@ -7,7 +7,7 @@ import type { TransientValues } from '../records/transient-values.ts'
 /** An authorization request that waits for the user's decision, bound to the session that opened the consent page. */
 export interface PendingAuthorization {
   readonly request: AuthorizationRequest
-  /** The terms of the client on the consent page, to detect later changes. */
+  /** The values of the client that the consent page showed, as one text, to detect later changes. */
   readonly terms: string
   readonly userId: User['id']
   readonly sessionId: string
@@ -62,7 +62,7 @@ export interface LookedUp {
 export interface ShortLived {
   readonly codes: TransientValues<AuthorizationCode>
   readonly pending: TransientValues<PendingAuthorization>
-  /** By session and URL. */
+  /** Notices, by session and by the URL of the page that shows them. */
   readonly notices: TransientValues<Notice>
   /** The credentials that a user looked up, by a random name. */
   readonly lookedUp: TransientValues<LookedUp>
@@ -70,6 +70,6 @@ export interface ShortLived {
   readonly drafts: TransientValues<Draft>
   /** Refused redirect URIs for the owners of the clients, by a random name. */
   readonly refusedRedirects: TransientValues<StoredRedirect>
-  /** By session and content. */
+  /** The results of submitted forms, by session and by the content of the form. */
   readonly forms: TransientValues<Outcome>
 }

@@ -43,7 +43,7 @@ export class TokenQueues {
 
   /**
    * Runs the work of a request, immediately or after a wait in the sender's queue.
-   * @param sender the address and the unverified credentials of the request. Because of the credentials, a caller
+   * @param sender the IP address and the unverified credentials of the request. Because of the credentials, a caller
    * without the client's secret cannot fill the queue of the client.
    * @throws OAuthError 429 with `Retry-After` if too many requests are waiting or this request waited too long
    */

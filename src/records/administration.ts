@@ -12,8 +12,8 @@ import { type RecordsContext, withinTransaction } from './context.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Users } from './users/users.ts'
 
-/** The maximum number of rows that one transaction or query reads. */
-const endedAtOnce = 100
+/** The maximum number of rows that one transaction or query processes. */
+const batchSize = 100
 
 /** The acting administrator and the origin of the request. */
 export interface Actor {
@@ -117,7 +117,7 @@ export class Administration {
     for (let after: string | null = null; ; ) {
       const page: Page<ClientWithOwner> = await store.clients.ofOwner(user.id, {
         after,
-        limit: endedAtOnce,
+        limit: batchSize,
       })
       for (const { fields } of page.items) await store.clients.endOwnTokens(fields.clientId)
       after = page.next
@@ -127,14 +127,13 @@ export class Administration {
       const part = await store.transaction(async (tx) => {
         // Lock the user, because a user who undoes a deletion could otherwise restore a token concurrently.
         await new Users({ ...this.#context, store: tx }).find(user.id)
-        const part = await tx.clients.deletePersonalOf(user.id, clock(), endedAtOnce)
+        const part = await tx.clients.deletePersonalOf(user.id, clock(), batchSize)
         const details = { count: count + part }
-        if (part < endedAtOnce)
-          await audit.add(tx, 'user.tokens_ended', { ...ofUser(user), details })
+        if (part < batchSize) await audit.add(tx, 'user.tokens_ended', { ...ofUser(user), details })
         return part
       })
       count += part
-      isDone = part < endedAtOnce
+      isDone = part < batchSize
     }
   }
 

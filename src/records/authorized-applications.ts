@@ -16,7 +16,9 @@ export interface Device {
   readonly tokenId: number
   readonly clientId: string
   readonly scopes: readonly string[]
-  /** The `User-Agent` of the browser in which the user consented; empty if unknown. */
+  /**
+   * The `User-Agent` of the browser in which the user consented, or of a device with a device code; empty if unknown.
+   */
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
@@ -57,7 +59,10 @@ export class AuthorizedApplications {
     return { items: await this.#withDevices(userId, items), next }
   }
 
-  /** Lists the summaries of the same applications, of which a page shows a part. */
+  /**
+   * Lists the summaries of the applications that a user authorized. A page searches and sorts the summaries, and then
+   * reads the applications that it shows.
+   */
   summariesOf(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedSummary>> {
     return new Clients(this.#context).summariesAuthorizedBy(userId, cursor)
   }
@@ -141,7 +146,7 @@ export class AuthorizedApplications {
     })
   }
 
-  /** Revokes all applications in batches. */
+  /** Revokes all consents and authorizations of a user, in batches. */
   async revokeAll(userId: UserId): Promise<void> {
     const { store, clock, audit } = this.#context
     let count = 0

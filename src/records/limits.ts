@@ -29,7 +29,7 @@ interface Counter extends Limit {
   readonly key: string
 }
 
-/** An attempt that counts towards a limit if it fails. */
+/** An attempt that counts towards a limit only if it fails. */
 export interface Try {
   readonly limit: Limit | LimitName
   readonly address: string
@@ -349,7 +349,7 @@ export class Limits {
       level: 'warn',
       event: 'address.missing',
       message:
-        'Requests come without an address: limits for each address are off. Behind a Unix socket, add unix to trustedProxies; with fetch, pass remoteAddress.',
+        'Requests have no IP address, so the limits for IP addresses are disabled. Behind a Unix socket, add unix to trustedProxies; with fetch, pass remoteAddress.',
     })
   }
 
@@ -368,7 +368,7 @@ export class Limits {
     if (isFirst) this.#report(counter)
   }
 
-  // Places are read repeatedly, because a place may become free at any time. Report the limit only once.
+  // Attempts read the places again and again, because a place may become free at any time. Report the limit only once.
   #reportOnce(counter: Counter, until: number): void {
     if ((this.#reported.get(counter.key) ?? 0) > this.#clock()) return
     this.#reported.set(counter.key, until)

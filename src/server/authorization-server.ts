@@ -103,6 +103,6 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   isReady(): Promise<boolean>
   /** Makes `/health/ready` return 503. Call this method when a shutdown begins. The server still handles requests. */
   drain(): void
-  /** Stops the sweeper and closes the store. */
+  /** Stops the background work, writes the records that are still in memory, and closes the store. */
   close(): Promise<void>
 }

@@ -48,7 +48,7 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
 
   /**
    * Returns milliseconds since the epoch, for tests. The server does not check this clock. Default: the clock of the
-   * database server, or the clock of this machine if the database has no clock.
+   * database, or the clock of this machine if the database has none of its own.
    */
   readonly clock?: () => number
   readonly random?: RandomSource

@@ -73,7 +73,7 @@ export const checkedOptions = async (
   if (settings) problems.push(...cacheProblems(settings, options))
   if (options.resourceOwner !== undefined && settings?.loginUrl === null) {
     problems.push(
-      'loginUrl (OAUTH2SERVER_LOGIN_URL) is required with resourceOwner: it is the address where users log in.',
+      'loginUrl (OAUTH2SERVER_LOGIN_URL) is required with resourceOwner: it is the URL where users log in.',
     )
   }
   if (options.resourceOwner === undefined && (settings?.logoutUrl ?? null) !== null) {
@@ -181,7 +181,7 @@ const cacheProblems = (
 ): readonly string[] => {
   if (cacheType === 'redis' && !transients)
     return [
-      'cacheType (OAUTH2_CACHE_TYPE) redis needs the option transients (OAUTH2_CACHE_REDIS_URL): the address of Redis.',
+      'cacheType (OAUTH2_CACHE_TYPE) redis needs the option transients (OAUTH2_CACHE_REDIS_URL): the URL of Redis.',
     ]
   if (cacheType !== 'redis' && transients)
     return [
@@ -205,7 +205,7 @@ const checkedIssuer = (issuer: unknown): string => {
   const refuse = (why: string) =>
     new InvalidSettings([`issuer (BASE_URL) ${why}; given was ${JSON.stringify(issuer)}.`])
   if (typeof issuer !== 'string' || !URL.canParse(issuer))
-    throw refuse('must be an address such as https://api.example.org')
+    throw refuse('must be a URL such as https://api.example.org')
   const { protocol, hostname, search, hash, username, password, origin, pathname } = new URL(issuer)
   if (search !== '' || hash !== '' || username !== '' || password !== '' || /[?#]/.test(issuer)) {
     throw refuse('must not have a query, a fragment or a user')

@@ -59,7 +59,7 @@ export interface ActAs {
   readonly as?: 'personal_token' | 'client' | 'session'
   /**
    * The IP address of the requests with a session, because sessions are bound to it. Default: `127.0.0.1`. The requests
-   * of Hono's `app.request()` have no address: pass an empty text.
+   * of Hono's `app.request()` have no IP address: pass an empty text.
    */
   readonly address?: string
 }

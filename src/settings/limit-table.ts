@@ -10,7 +10,7 @@ export interface Limit {
 interface Row {
   readonly points: number
   readonly seconds: number
-  /** The key of the counters: for `address`, each address has a separate counter. */
+  /** The key of the counters: for `address`, each IP address has a separate counter. */
   readonly per: string
   readonly sentence: string
 }

@@ -65,8 +65,7 @@ export interface SettingsInput {
    */
   readonly tokenPersonalMaxExpiresIn?: SettingValues['tokenPersonalMaxExpiresIn']
   /**
-   * The lifetime of a personal access token for which a user chooses no other lifetime, in
-   * seconds; 0: unlimited.
+   * The lifetime of a personal access token if its user chooses none, in seconds; 0: unlimited.
    *
    * Default: `7776000`. The variable `OAUTH2SERVER_TOKEN_PERSONAL_DEFAULT_EXPIRES_IN` accepts an
    * integer from 0 to 315360000.
@@ -213,8 +212,8 @@ export interface SettingsInput {
    */
   readonly initialAccessToken?: SettingValues['initialAccessToken']
   /**
-   * Seconds after which a client that registered itself and never received a token is removed; 0:
-   * never.
+   * A client that registered itself and has no tokens is removed this number of seconds after its
+   * registration; 0: never.
    *
    * Default: `604800`. The variable `OAUTH2SERVER_UNUSED_CLIENT_EXPIRES_IN` accepts an integer
    * from 0 to 31536000.
@@ -243,8 +242,8 @@ export interface SettingsInput {
    */
   readonly acceptUnsignedLeakReports?: SettingValues['acceptUnsignedLeakReports']
   /**
-   * Whether the server sends requests to private addresses when it fetches URLs that clients
-   * supplied. Only for tests.
+   * Whether the server also sends requests to private IP addresses when it fetches URLs that
+   * clients supplied. Only for tests.
    *
    * Default: `false`. The variable `OAUTH2SERVER_DANGEROUSLY_ALLOW_PRIVATE_ADDRESSES` accepts
    * true or false.
@@ -394,11 +393,11 @@ export interface SettingsInput {
    */
   readonly sessionIpv6Prefix?: SettingValues['sessionIpv6Prefix']
   /**
-   * Proxies whose header X-Forwarded-For is trusted. `unix` means a peer without an address, such
-   * as a proxy on a Unix socket.
+   * Proxies whose header X-Forwarded-For is trusted. `unix` means a peer without an IP address,
+   * such as a proxy on a Unix socket.
    *
-   * Default: `[]`. The variable `TRUSTED_PROXIES` accepts comma-separated addresses or networks
-   * such as 10.0.0.0/8, or unix.
+   * Default: `[]`. The variable `TRUSTED_PROXIES` accepts comma-separated IP addresses or
+   * networks such as 10.0.0.0/8, or unix.
    */
   readonly trustedProxies?: SettingValues['trustedProxies']
   /**
@@ -486,15 +485,14 @@ export interface SettingsInput {
   readonly loginPath?: SettingValues['loginPath']
   /**
    * The URL of the application's own login page. After the login, the page must redirect the user
-   * to the address in its parameter `next`.
+   * to the URL in its query parameter `next`.
    *
    * Default: `null`. The variable `OAUTH2SERVER_LOGIN_URL` accepts a path that starts with one /,
    * or an https URL.
    */
   readonly loginUrl?: SettingValues['loginUrl']
   /**
-   * Visitors can create an account on the login page. This setting needs the option
-   * `sendUserLink`.
+   * Whether visitors can create an account on the login page. Requires the option `sendUserLink`.
    *
    * Default: `false`. The variable `OAUTH2SERVER_SIGN_UP` accepts true or false.
    */
@@ -507,8 +505,8 @@ export interface SettingsInput {
    */
   readonly logoutPath?: SettingValues['logoutPath']
   /**
-   * The URL of the application's own logout page, to which the settings pages link. It requires
-   * the option `resourceOwner`.
+   * The URL of the application's own logout page, to which the settings pages link. Requires the
+   * option `resourceOwner`.
    *
    * Default: `null`. The variable `OAUTH2SERVER_LOGOUT_URL` accepts a path that starts with one
    * /, or an https URL.

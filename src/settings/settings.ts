@@ -91,7 +91,7 @@ export const settings = {
     0,
     315_360_000,
     7_776_000,
-    'The lifetime of a personal access token for which a user chooses no other lifetime, in seconds; 0: unlimited.',
+    'The lifetime of a personal access token if its user chooses none, in seconds; 0: unlimited.',
   ),
   jwtAuthHeader: setting({
     schema: z.string().regex(headerName).default('Authorization'),
@@ -204,7 +204,7 @@ export const settings = {
     0,
     31_536_000,
     604_800,
-    'Seconds after which a client that registered itself and never received a token is removed; 0: never.',
+    'A client that registered itself and has no tokens is removed this number of seconds after its registration; 0: never.',
   ),
   clientIdMetadataDocuments: flag(
     false,
@@ -230,7 +230,7 @@ export const settings = {
   ),
   dangerouslyAllowPrivateAddresses: flag(
     false,
-    'Whether the server sends requests to private addresses when it fetches URLs that clients supplied. Only for tests.',
+    'Whether the server also sends requests to private IP addresses when it fetches URLs that clients supplied. Only for tests.',
   ),
   accessTokenFormat: choice(
     ['opaque', 'jwt'],
@@ -338,9 +338,9 @@ export const settings = {
   trustedProxies: setting({
     schema: z.array(z.string().refine(isProxy)).readonly().default([]),
     fromText: list,
-    accepts: 'comma-separated addresses or networks such as 10.0.0.0/8, or unix',
+    accepts: 'comma-separated IP addresses or networks such as 10.0.0.0/8, or unix',
     sentence:
-      'Proxies whose header X-Forwarded-For is trusted. `unix` means a peer without an address, such as a proxy on a Unix socket.',
+      'Proxies whose header X-Forwarded-For is trusted. `unix` means a peer without an IP address, such as a proxy on a Unix socket.',
     env: 'TRUSTED_PROXIES',
   }),
   limits: setting({
@@ -404,17 +404,17 @@ export const settings = {
   loginUrl: setting({
     ...hostPage,
     sentence:
-      "The URL of the application's own login page. After the login, the page must redirect the user to the address in its parameter `next`.",
+      "The URL of the application's own login page. After the login, the page must redirect the user to the URL in its query parameter `next`.",
   }),
   signUp: flag(
     false,
-    'Visitors can create an account on the login page. This setting needs the option `sendUserLink`.',
+    'Whether visitors can create an account on the login page. Requires the option `sendUserLink`.',
   ),
   logoutPath: path('/logout', 'The path of the built-in logout endpoint.'),
   logoutUrl: setting({
     ...hostPage,
     sentence:
-      "The URL of the application's own logout page, to which the settings pages link. It requires the option `resourceOwner`.",
+      "The URL of the application's own logout page, to which the settings pages link. Requires the option `resourceOwner`.",
   }),
   settingsPrefix: path(
     '/account/settings',

@@ -58,7 +58,7 @@ const auditOperations = ({ audit }: Store): Store['audit'] => ({
   add: (event) => audit.add(event),
   addMany: (events) => audit.addMany(events),
   latest: (filter, cursor) => audit.latest(filter, cursor),
-  earliest: (filter, part) => audit.earliest(filter, part),
+  earliest: (filter, cursor) => audit.earliest(filter, cursor),
   rows: (range, limit) => audit.rows(range, limit),
   mark: (range) => audit.mark(range),
   isSettled: (mark) => audit.isSettled(mark),

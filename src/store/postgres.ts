@@ -18,26 +18,29 @@ import type { PostgresPool, StoreOpener } from './store.ts'
 
 export type { PostgresPool }
 
-/** The options of `postgres(…)`. With a pool of the application, only `statementTimeout`, `prepare` and `batch` apply. */
+/**
+ * The options of `postgres(…)`. With a pool of the application, only `statementTimeout`, `prepare` and `batch` are
+ * accepted; the other options throw an error.
+ */
 export interface PostgresOptions {
   /** Maximum number of connections of this process. Default 10. */
   readonly poolSize?: number
-  /** Milliseconds to wait for a connection, from the pool or to the server. Default 2,000. */
+  /** Maximum milliseconds to wait for a free connection of the pool, or to connect to PostgreSQL. Default 2,000. */
   readonly connectTimeout?: number
   /**
-   * Maximum duration of a statement in milliseconds. Default 3,000. PostgreSQL also aborts a transaction that is
-   * idle for nearly as long. The value 0, which disables the limit in PostgreSQL, is rejected.
+   * Maximum duration of a statement in milliseconds, at least 1. Default 3,000. PostgreSQL also aborts a transaction
+   * in which no statement runs for nearly as long.
    */
   readonly statementTimeout?: number
   /**
    * The PostgreSQL schema of the tables, which is created if it is missing. Default: the first existing schema of the
-   * `search_path`, usually `public`. The table of your own users then needs its schema in the name: `public.people`.
-   * Cannot be combined with `prepare: false`; set the `search_path` of the role instead.
+   * `search_path`, usually `public`. If you set this option, write the schema in the name of your own user table:
+   * `public.people`. Cannot be combined with `prepare: false`; set the `search_path` of the role instead.
    */
   readonly schema?: string
-  /** If false, statements are not prepared by name. Required behind PgBouncer in transaction mode. */
+  /** Whether to use prepared statements. Default true. Must be false behind PgBouncer in transaction mode. */
   readonly prepare?: boolean
-  /** If false, concurrent operations do not share statements. Only useful for benchmarks. */
+  /** Whether concurrent operations share statements. Default true. Only benchmarks set it to false. */
   readonly batch?: boolean
 }
 
@@ -79,20 +82,20 @@ export const postgres = (
     }
     return {
       ...store,
-      async migrate(options) {
-        if (schema !== undefined && !options?.dryRun) await createSchema(dialect, schema)
-        const plan = await store.migrate({ ...options, dryRun: true })
-        if (options?.dryRun || plan.length === 0) return plan
+      async migrate(migration) {
+        if (schema !== undefined && !migration?.dryRun) await createSchema(dialect, schema)
+        const plan = await store.migrate({ ...migration, dryRun: true })
+        if (migration?.dryRun || plan.length === 0) return plan
         let hasReported = false
         const onWait = () => {
-          if (!hasReported) options?.onWait?.()
+          if (!hasReported) migration?.onWait?.()
           hasReported = true
         }
         const adapter = new MigrationAdapter(onWait)
         const migrationDialect = new PostgresDialect(openForMigration(), { prepare, adapter })
         const migrationStore = postgresStore(migrationDialect, users, { keyType, batch })
         try {
-          return await whenTablesAreFree(() => migrationStore.migrate(options), onWait)
+          return await whenTablesAreFree(() => migrationStore.migrate(migration), onWait)
         } finally {
           await migrationStore.close()
         }
@@ -105,12 +108,15 @@ export const postgres = (
   },
 })
 
-/** The connections of a store, and the settings that depend on who created the pool. */
+/** The connections of a store, and the values that depend on whether the server or the application created the pool. */
 interface Connecting {
   readonly connections: PooledConnections
   readonly poolSize: number
   readonly transactions?: TransactionCommands
-  /** Opens a connection without the timeouts of requests: building an index or waiting for a node takes longer. */
+  /**
+   * Opens a connection without the timeouts of requests. Building an index, or waiting for another process that
+   * migrates, takes longer.
+   */
   readonly openForMigration: () => PostgresConnections
 }
 
@@ -138,11 +144,12 @@ const ownPool = (
       max: poolSize,
       statement_timeout: statementTimeout,
       lock_timeout: Math.min(lockTimeout, statementTimeout),
-      // This timeout is longer than the timeout of the server, so it only applies if the connection is lost.
+      // This timeout of the driver is longer than the timeout of PostgreSQL, so it only applies if PostgreSQL does not
+      // respond, for instance because the connection was lost.
       query_timeout: statementTimeout + margin,
       idle_in_transaction_session_timeout: idleInTransaction(statementTimeout),
     },
-    // PgBouncer rejects these settings.
+    // With `prepare: false`, the connections lead to PgBouncer, which rejects these settings.
     prepare ? planSettings : [],
   )
   const openForMigration = () =>
@@ -151,7 +158,7 @@ const ownPool = (
         max: 1,
         lock_timeout: tableLockTimeout,
         idle_in_transaction_session_timeout: idleTimeout,
-        // Statements have no timeout here, so only keepalives detect a lost connection.
+        // These statements have no timeout, so only keepalives detect a lost connection.
         keepAliveInitialDelayMillis: idleTimeout,
       },
       [],
@@ -162,7 +169,8 @@ const ownPool = (
 const hostPool = (pool: PostgresPool, statementTimeout: number): Connecting => ({
   connections: hostConnections(pool, { responseTimeout: statementTimeout + margin }),
   poolSize: pool.options?.max ?? 10,
-  // The settings of a connection belong to the application, so set the timeouts for each transaction.
+  // The statements of the application use the same connections and must not get the settings of the server. Therefore,
+  // set the timeouts only for each transaction of the server, and omit the planner settings.
   transactions: {
     begin: ['begin', ...timeoutsOf(statementTimeout).map((setting) => `set local ${setting}`)].join(
       '; ',
@@ -186,8 +194,8 @@ const timeoutsOf = (statementTimeout: number): readonly string[] => [
   `idle_in_transaction_session_timeout = ${idleInTransaction(statementTimeout)}`,
 ]
 
-// This timeout is shorter than the statement timeout, so that PostgreSQL releases the locks of a disconnected node
-// before the statements that wait for these locks time out.
+// This timeout is shorter than the statement timeout. If a process loses its connection in a transaction, PostgreSQL
+// therefore releases the locks of the transaction before the statements of other processes time out.
 const idleInTransaction = (statementTimeout: number): number =>
   Math.max(statementTimeout - margin, margin)
 
@@ -195,9 +203,11 @@ const idleInTransaction = (statementTimeout: number): number =>
 const margin = 500
 
 /**
- * Planner settings of every connection. A prepared statement and the check of a foreign key keep the plan of their
- * first executions. A plan made while a table is small would scan the whole table, even after it has grown. Every
- * statement of the store looks up keys, so index scans are always right.
+ * Planner settings of the connections that serve requests. PostgreSQL keeps the plan of a prepared statement and of the
+ * check of a foreign key. While a table is small, PostgreSQL considers a scan of the whole table, a walk through a
+ * whole index (an index-only scan) or a join of whole tables as cheap as the look-up of a key, and would keep such a
+ * plan after the table has grown. JIT compilation takes longer than these short statements. PostgreSQL still scans a
+ * table if no index matches. See docs/decisions/0016-plans.md.
  */
 const planSettings = [
   'enable_seqscan',
@@ -207,15 +217,15 @@ const planSettings = [
   'jit',
 ].map((setting) => `${setting}=off`)
 
-// If the address contains `options`, the driver would ignore the settings, so add the settings to the address.
+// If the URL contains `options`, the driver ignores the property `options`, so add the settings to the URL.
 const withSettings = (url: string, settings: readonly string[]): PoolConfig => {
   if (settings.length === 0) return { connectionString: url }
   const options = settings.map((setting) => `-c ${setting}`).join(' ')
-  const address = URL.canParse(url) ? new URL(url) : undefined
-  const urlOptions = address?.searchParams.get('options')
-  if (!address || !urlOptions) return { connectionString: url, options }
-  address.searchParams.set('options', `${options} ${urlOptions}`)
-  return { connectionString: address.href }
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  const urlOptions = parsed?.searchParams.get('options')
+  if (!parsed || !urlOptions) return { connectionString: url, options }
+  parsed.searchParams.set('options', `${options} ${urlOptions}`)
+  return { connectionString: parsed.href }
 }
 
 /** @throws StoreUnusable for an invalid option */
@@ -226,10 +236,10 @@ const check = (database: string | PostgresPool, options: PostgresOptions): void 
       'statementTimeout accepts whole milliseconds from 1. It cannot be switched off: a request must never hang.',
     )
   if (typeof database !== 'string') checkPool(database, options)
-  // PostgreSQL would parse other characters as a part of the setting.
+  // Other characters could end the name, and the rest of the text would become another setting or statement.
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
     throw new StoreUnusable(
-      `schema accepts lower-case letters, digits and _; given was ${JSON.stringify(schema)}.`,
+      `schema accepts lower-case letters, digits and _, at most 63 characters, without a digit at the beginning; given was ${JSON.stringify(schema)}.`,
     )
   if (schema !== undefined && !prepare)
     throw new StoreUnusable(

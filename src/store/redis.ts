@@ -118,7 +118,7 @@ const reasonOf = (error: unknown, password: string | undefined): string => {
   return (password === undefined ? text : text.replaceAll(password, '…')).replace(/\.$/, '')
 }
 
-/** Connects to a single Redis, or to a cluster if the node belongs to one. */
+/** Connects to a single Redis, or to a cluster if this Redis belongs to one. */
 const connectToRedis = async (settings: ConnectionSettings): Promise<RedisConnection> => {
   if (settings.address.nodes.length > 1) return connected(clusterConnection(settings), settings)
   const single = await connected(singleConnection(settings), settings)

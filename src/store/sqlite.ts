@@ -19,7 +19,7 @@ export interface SqliteOptions {
    * `FULL`, a power failure loses nothing either, at the cost of a disk flush per commit.
    */
   readonly synchronous?: 'NORMAL' | 'FULL'
-  /** If false, concurrent writes do not share a commit. Only useful for benchmarks. */
+  /** Whether concurrent writes share a commit. Default true. Only benchmarks set it to false. */
   readonly batch?: boolean
 }
 

@@ -120,7 +120,9 @@ export interface OpenStore extends Store {
   mayInheritRows(): Promise<boolean>
   /** @throws StoreUnavailable if the store does not respond, or does not accept writes */
   ping(): Promise<void>
-  /** Returns the time of the database server, if it has one, in milliseconds since the epoch. */
+  /**
+   * Returns the time of the database in milliseconds since the epoch. Missing if the database has no clock of its own.
+   */
   now?(): Promise<number>
   /** Returns the state of the connection pool, if the store has one. */
   poolStats?(): PoolStats

@@ -341,7 +341,7 @@ describe('a running server', () => {
   })
 
   test.each([
-    ['an invalid URL', ['--url', 'https://h.example/?x'], /--url accepts an address/],
+    ['an invalid URL', ['--url', 'https://h.example/?x'], /--url accepts a URL/],
     ['--log-in without an address', ['--log-in'], '--log-in needs --url'],
   ])('rejects %s as wrong usage', async (_, args, message) => {
     await using place = await workplace()

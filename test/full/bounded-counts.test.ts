@@ -213,8 +213,8 @@ describe.each([
         () => of(few),
       )
       await expectAsQuick(
-        () => store.authorizations.beyond(many, clientId, small - 2),
-        () => store.authorizations.beyond(few, clientId, small - 2),
+        () => store.authorizations.listExceeding(many, clientId, small - 2),
+        () => store.authorizations.listExceeding(few, clientId, small - 2),
       )
     }, 120_000)
   })

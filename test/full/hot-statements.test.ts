@@ -129,10 +129,10 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     await anAuthorization(store, { clientId, codeDigest })
     return () => store.authorizations.findByCode(codeDigest)
   },
-  'authorizations.beyond': async (store, { clientId }) => {
+  'authorizations.listExceeding': async (store, { clientId }) => {
     const userId = await aUser(store)
     await aPair(store, clientId, { userId })
-    return () => store.authorizations.beyond(userId, clientId, 0)
+    return () => store.authorizations.listExceeding(userId, clientId, 0)
   },
   'authorizations.revoke': async (store, { clientId }) => {
     const { authorizationId } = await aPair(store, clientId)

@@ -118,7 +118,7 @@ const authorizations = async (store: Store): Promise<void> => {
   await of.extend(id, now)
   await of.find(id)
   await of.findByCode(digest('authorization_code'))
-  await of.beyond(userId, clientId, 5)
+  await of.listExceeding(userId, clientId, 5)
   await of.revoke(id, now)
   await of.revokeOfUser(userId, clientId, now, 10)
   await of.revokeOfUser(userId, null, now, 10)

@@ -1,13 +1,15 @@
-/** A published AI client, as its metadata document or its registration describes it. */
+/** A published AI client, with the metadata that it sends to authorization servers. */
 export interface AiClient {
   readonly name: string
-  /** The URL of the client's metadata document, if it has one. */
+  /** The client ID, if it is the URL of a client ID metadata document. */
   readonly document?: string
-  /** The metadata of the document, and of the registration if the server does not support documents. */
+  /**
+   * The content of the metadata document. If the server does not support such documents, the client registers with it.
+   */
   readonly metadata: Readonly<Record<string, unknown>>
   /** The redirect URI that the client sends. Its port may differ from the registered one. */
   readonly redirectUri: string
-  /** The authentication methods with which the client works. */
+  /** The authentication methods that the client supports. */
   readonly methods: readonly string[]
 }
 
@@ -16,7 +18,10 @@ const codeAndRefresh = {
   response_types: ['code'],
 } as const
 
-/** The published AI clients. Redirect URIs are quoted from their public issue trackers and documents of 2025 and 2026. */
+/**
+ * The published AI clients. Their redirect URIs are quoted from public issue trackers and from the documentation of the
+ * vendors, of 2025 and 2026.
+ */
 export const aiClients: readonly AiClient[] = [
   {
     name: 'ChatGPT',
@@ -24,6 +29,7 @@ export const aiClients: readonly AiClient[] = [
     metadata: {
       client_name: 'ChatGPT',
       redirect_uris: [
+        // `callback-id` is a placeholder for the ID that ChatGPT assigns to a connector.
         'https://chatgpt.com/connector/oauth/callback-id',
         'https://chatgpt.com/connector_platform_oauth_redirect',
       ],
@@ -42,6 +48,7 @@ export const aiClients: readonly AiClient[] = [
       redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
       ...codeAndRefresh,
       token_endpoint_auth_method: 'client_secret_post',
+      // Claude registers with this scope at every server. No server has it, so the server must ignore the scope.
       scope: 'claudeai',
     },
     redirectUri: 'https://claude.ai/api/mcp/auth_callback',

@@ -84,21 +84,21 @@ export class Application {
    * Returns the URL of an authorization request. Pushes the request if the server supports it. If the server refuses
    * the pushed request, returns a text with the error.
    */
-  async address({ params }: AuthorizationRequest): Promise<URL | string> {
-    const address = new URL(endpointOf(this.#examination, 'authorization_endpoint') ?? '')
+  async urlOf({ params }: AuthorizationRequest): Promise<URL | string> {
+    const url = new URL(endpointOf(this.#examination, 'authorization_endpoint') ?? '')
     const push = endpointOf(this.#examination, 'pushed_authorization_request_endpoint')
     if (push === undefined) {
-      address.search = new URLSearchParams(params).toString()
-      return address
+      url.search = new URLSearchParams(params).toString()
+      return url
     }
     const { status, json } = await this.#post(push, params)
     if (status !== 201)
       return `the response to the pushed request is ${status} ${json?.error ?? ''}`.trim()
-    address.search = new URLSearchParams({
+    url.search = new URLSearchParams({
       client_id: this.#registered.clientId,
       request_uri: String(json?.request_uri),
     }).toString()
-    return address
+    return url
   }
 
   token(params: Readonly<Record<string, string>>): Promise<HttpResponse> {

@@ -76,7 +76,7 @@ const practices: readonly Practice[] = [
   },
   {
     check: 'private-addresses',
-    advice: `Requests are sent to private addresses that clients name. ${setting('dangerouslyAllowPrivateAddresses', 'false')}`,
+    advice: `The server sends requests to URLs of clients even if their IP addresses are private. ${setting('dangerouslyAllowPrivateAddresses', 'false')}`,
     inSettings: ({ dangerouslyAllowPrivateAddresses }) => dangerouslyAllowPrivateAddresses,
   },
 ]
@@ -90,7 +90,7 @@ export const bestPractices = ({ metadata, settings }: Examination): readonly Fin
   })
 
 const hidden =
-  'all users seem to have the address of the proxy. So limits count them as one, and wrong passwords of one user lock an account for all users'
+  'all users seem to have the IP address of the proxy, so limits count them as one user, and wrong passwords of one user lock an account for all users'
 
 /** Checks the settings that depend on the deployment. */
 export const deployment = ({ issuer, settings }: Examination): readonly Finding[] => {
@@ -109,7 +109,7 @@ const isLoopback = (address: string): boolean => /^(?:127\.|::1$)/.test(address)
 
 /** Checks the IP address that the server recorded for the login of this program. */
 export const seenAddress = (seen: string, reachedAt: string): readonly Finding[] => {
-  // Skip the check if the server is on this machine, as in development: a proxy and its users have the same address.
+  // Skip the check if the server is on this machine, as in development: a proxy and its users have the same IP address.
   if (seen === '' || isLoopback(reachedAt)) return []
   const advised = setting('trustedProxies', '…')
   // A request to a network address never comes from loopback, so a proxy is in between.
@@ -123,7 +123,7 @@ export const seenAddress = (seen: string, reachedAt: string): readonly Finding[]
   return [
     skip(
       'trusted-proxies',
-      `the server received this login from ${seen}, and this program cannot find out whose address that is. If it belongs to a proxy, ${hidden}: ${advised}`,
+      `the server received this login from ${seen}, and this program cannot find out whose IP address that is. If it belongs to a proxy, ${hidden}: ${advised}`,
     ),
   ]
 }

@@ -28,7 +28,7 @@ export const challenges = async (examination: Examination): Promise<readonly Fin
           `resource_metadata is ${address ?? 'missing'}; expected a URL at ${new URL(issuer).origin}`,
         led && led.json?.resource !== issuer && `${address} does not describe ${issuer}`,
       ],
-      'Clients cannot find the login from the API: let 401 responses pass the proxy unchanged, and set BASE_URL to the public address.',
+      'Clients cannot find the login from the API: let 401 responses pass the proxy unchanged, and set BASE_URL to the public URL.',
     ),
     unless(
       'challenge-invalid',

@@ -23,7 +23,7 @@ export interface ExamineOptions {
   readonly isOurs: boolean
   /** Whether to check the known AI clients. */
   readonly aiClients?: boolean
-  /** The resolved network address of the server, if known. */
+  /** The IP address of the server, if known. */
   readonly reachedAt?: string | undefined
 }
 

@@ -74,8 +74,8 @@ const outcomeOf = async (
   { application, browser }: Actors,
   request: AuthorizationRequest,
 ): Promise<URL | string> => {
-  const address = await application.address(request)
-  return typeof address === 'string' ? address : browser.authorize(address.href)
+  const url = await application.urlOf(request)
+  return typeof url === 'string' ? url : browser.authorize(url.href)
 }
 
 interface Granted {

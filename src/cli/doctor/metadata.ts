@@ -74,7 +74,7 @@ const documentAt = async (
       unless(
         `${check}-${identifiedBy}`,
         [named !== identifier && `The document names ${shown(named)} instead of ${identifier}`],
-        'Clients reject such a document: start the server with its public address as BASE_URL.',
+        'Clients reject such a document: start the server with its public URL as BASE_URL.',
       ),
     )
   }
@@ -118,7 +118,7 @@ export const discover = async (
             !isNamed &&
             `The document names ${shown(servers)} as authorization servers`,
         ],
-        'Clients cannot find the authorization server of the API: start the server with its public address as BASE_URL.',
+        'Clients cannot find the authorization server of the API: start the server with its public URL as BASE_URL.',
       ),
     ],
   }
@@ -146,7 +146,7 @@ const addresses = (issuer: string, metadata: Metadata): Finding => {
   return unless(
     'addresses',
     [first && `${names}: not at ${origin}, but for instance ${shown(first[1])}`],
-    'All URLs have the scheme and host of BASE_URL. Set it to the public address, with https if the proxy uses https.',
+    'All URLs have the scheme and host of BASE_URL. Set it to the public URL, with https if the proxy uses https.',
   )
 }
 

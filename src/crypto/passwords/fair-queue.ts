@@ -1,4 +1,4 @@
-/** The sender of a password that a job hashes. */
+/** The sender of a request that waits in the queue, for instance of a password to hash. */
 export interface Requester {
   /** The queue of the requester: one for each network, and one for each user with a known browser. */
   readonly lane: string

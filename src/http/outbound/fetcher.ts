@@ -42,7 +42,7 @@ interface Failed {
 
 type Request = OutboundRequest<unknown>
 
-/** Creates the function that fetches documents and caches them in this process. */
+/** Creates the functions that send requests to URLs of clients. Fetched JSON documents are cached in this process. */
 export const createOutbound = (
   options: OutboundOptions = {},
   { settings, clock }: { readonly settings: Settings; readonly clock: () => number },

@@ -4,7 +4,10 @@ import type { ImageReader } from './image-reader.ts'
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
-/** Reads a JPEG image: segments with a marker and a length, the first frame among them (ITU-T T.81 §B.2). */
+/**
+ * Reads the size of a JPEG image from its first frame header. Skips the segments before it, each of which begins with a
+ * marker and a length (ITU-T T.81 §B.2).
+ */
 export const jpeg: ImageReader = (bytes) => {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined
   for (let at = 2; at + 9 <= bytes.length; ) {

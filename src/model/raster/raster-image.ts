@@ -4,8 +4,8 @@ import { jpeg } from './jpeg.ts'
 import { png } from './png.ts'
 import { webp } from './webp.ts'
 
-/** The maximum width and height of an image in pixels, so that no browser has to decode a huge image. */
-const maxPixels = 1_024
+/** The maximum width, and the maximum height, in pixels, so that no browser has to decode a huge image. */
+const maxSide = 1_024
 
 const readers: Readonly<Record<string, ImageReader>> = {
   'image/png': png,
@@ -20,7 +20,8 @@ export class UnacceptableImage extends Error {
 }
 
 /**
- * Returns the media type of a small still image, from its content only.
+ * Returns the media type of a small image, from its content only. Refuses an animated image, because a moving logo
+ * would distract users from the text of the consent page.
  * @throws UnacceptableImage
  */
 export const typeOfImage = (bytes: Buffer): string => {
@@ -28,9 +29,9 @@ export const typeOfImage = (bytes: Buffer): string => {
     const image = read(bytes)
     if (!image) continue
     const { width, height, isAnimated, isWhole } = image
-    if (Math.min(width, height) < 1 || Math.max(width, height) > maxPixels)
+    if (Math.min(width, height) < 1 || Math.max(width, height) > maxSide)
       throw new UnacceptableImage(
-        `It has ${width} × ${height} pixels: the width and the height must be from 1 to ${maxPixels}.`,
+        `It has ${width} × ${height} pixels: the width and the height must be from 1 to ${maxSide}.`,
       )
     if (isAnimated) throw new UnacceptableImage('It is animated.')
     if (!isWhole) throw new UnacceptableImage('It is incomplete, or the file contains more data.')

@@ -5,7 +5,7 @@ interface Size {
   readonly height: number
 }
 
-/** Reads the size of an image chunk, whose content begins at `at`. */
+/** Reads the size of the image from a chunk of the given type, whose content begins at `at`. */
 const sizeOf: Readonly<Record<string, (bytes: Buffer, at: number) => Size>> = {
   // RFC 6386 §9.1
   'VP8 ': (bytes, at) => ({
@@ -38,7 +38,7 @@ export const webp: ImageReader = (bytes) => {
     // Each of the three headers has at most 10 bytes.
     if (sizeOf[type] && at + 18 <= bytes.length) sizes.push(sizeOf[type](bytes, at + 8))
     isAnimated ||= type === 'ANIM' || type === 'ANMF'
-    // Chunks have an even length.
+    // A chunk of odd length is followed by one padding byte.
     at += 8 + length + (length % 2)
   }
   if (sizes.length === 0) return undefined

@@ -21,7 +21,7 @@ export interface ClientItem {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The number of users, which `get_users` returns in the specification. */
+  /** The number of tokens that the specification's `get_users` returns, counted up to `countLimit`. */
   readonly users: number
 }
 
@@ -61,7 +61,7 @@ export interface AuthorizedItem {
   /** The beginning of the description; empty without a description. */
   readonly description: string
   readonly website: string
-  /** The e-mail address of the owner; null without an owner. */
+  /** The e-mail address of the owner, or the host of the client's metadata document; null without both. */
   readonly owner: string | null
   readonly isVerified: boolean
   /** The scopes that the user granted. */
@@ -77,7 +77,7 @@ export interface AuthorizedItem {
 
 /** The result of the last action on a list. */
 export interface ListOutcome {
-  /** The confirmation of a completed action, such as the deletion of a token. */
+  /** The message about the action that the user has just completed; undefined without one. */
   readonly done: string | undefined
   /** The ID with which the action can be undone, and the URL of the form that accepts it as `undo`. */
   readonly undo: { readonly id: string; readonly action: string } | undefined

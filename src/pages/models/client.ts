@@ -12,7 +12,10 @@ export interface ClientFormValues {
   /** One URI per line. */
   readonly redirectUris: string
   readonly isConfidential: boolean
-  /** The chosen kind in the form of a new client; undefined if the form asks for the type instead. */
+  /**
+   * The chosen kind of application in the form of a new client, which determines `isConfidential`. Undefined in a form
+   * that asks whether the client is confidential instead.
+   */
   readonly kind?: ApplicationKind | undefined
   /** The URIs of the logout; undefined without OpenID Connect. */
   readonly logout?: LogoutFormValues | undefined
@@ -46,8 +49,8 @@ export interface ClientView {
   readonly action: string
   readonly back: string
   /**
-   * The URL of the form that resets the secret. `overlap` is the number of seconds for which the old secret remains
-   * valid.
+   * The URL of the form that resets the secret. Its field `overlap` is the number of seconds for which the former
+   * secret remains valid.
    */
   readonly resetAction: string
   readonly clientId: string
@@ -74,19 +77,23 @@ export interface ClientView {
   readonly scopes: readonly Scope[]
   /** The new secret if this page shows it, which happens once; otherwise null. */
   readonly clientSecret: string | null
-  /** The addresses of the server, under their names in its metadata. */
+  /** The URLs of the server's endpoints, with their names in the metadata of the server (RFC 8414 §2). */
   readonly endpoints: readonly { readonly name: string; readonly url: string }[]
-  /** Programs to try the client; null if no short program can send its token request. */
+  /** A link and code examples to try the client; null if no short code example can send its token request. */
   readonly tryIt: {
-    /** The URL that starts the authorization code flow; null if the client acts for itself. */
+    /** The URL that starts the authorization code flow; null if the client uses `client_credentials`. */
     readonly href: string | null
-    /** Whether the programs contain the placeholder `SECRET`. */
+    /** Whether the code examples contain the placeholder `SECRET`, which the developer replaces. */
     readonly needsSecret: boolean
-    /** Programs that send the token request, with the placeholder `CODE` after the authorization code flow. */
+    /**
+     * Code examples that send the token request, each with the name of its language. For the authorization code flow,
+     * they contain the placeholder `CODE`.
+     */
     readonly snippets: readonly { readonly name: string; readonly code: string }[]
   } | null
   /** Why the latest requests of the client were refused, the latest first. */
   readonly refusals: readonly Refusal[]
+  /** The message about the action that the user has just completed; undefined without one. */
   readonly done: string | undefined
   readonly problem: FormProblem | undefined
 }

@@ -51,6 +51,7 @@ export interface LeakedView {
   readonly found: string
   readonly isAdmin: boolean
   readonly credentials: readonly LeakedItem[]
+  /** The message about the action that the user has just completed; undefined without one. */
   readonly done: string | undefined
   readonly problem: FormProblem | undefined
 }

@@ -50,12 +50,14 @@ export interface NewPersonalTokenView {
 /** A personal token as its user sees it. */
 export interface PersonalTokenView {
   /**
-   * The URL of the form, which accepts `name`, `scopes` and the expiry, `end_former=yes`, `reduce=yes`, or `delete=yes`.
+   * The URL of the form, which accepts one of these actions: new values in `name`, `scopes`, `expiry` and `expires`;
+   * `end_former=yes` to delete the former value; `reduce=yes` to remove the unused scopes; or `delete=yes`.
    */
   readonly action: string
   readonly back: string
   /**
-   * The URL of the form that rotates the token. `overlap` is the number of seconds for which the old value remains valid.
+   * The URL of the form that rotates the token. Its field `overlap` is the number of seconds for which the former value
+   * remains valid.
    */
   readonly rotateAction: string
   readonly name: string
@@ -70,17 +72,21 @@ export interface PersonalTokenView {
   /** The expiry of the former value; null if it is no longer valid. */
   readonly previousExpires: number | null
   readonly overlaps: readonly number[]
-  /** The scopes that guards required from the token, if these are fewer than its scopes; otherwise null. */
+  /**
+   * The scopes of the token that the guards of the application have required so far. Null if they required every scope
+   * of the token, or none yet.
+   */
   readonly usedScopes: readonly string[] | null
   /** Null for an expired token, whose expiry cannot be changed. */
   readonly choices: ExpiryChoices | null
   readonly values: PersonalTokenFormValues
   readonly edit: EditState<EditedToken>
-  /** The values that the submitted form would save, to compare them after a conflict. */
+  /** After a conflict, the values that the submitted form would save; otherwise the stored values. */
   readonly typed: EditedToken
   readonly scopes: readonly Scope[]
   /** The new value and a complete `curl` command if this page shows them, which happens once; otherwise null. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null
+  /** The message about the action that the user has just completed; undefined without one. */
   readonly done: string | undefined
   readonly problem: FormProblem | undefined
 }

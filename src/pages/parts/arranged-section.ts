@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 import type { ArrangedList } from '../models/list.ts'
 import { listCount, listForm, listPaging } from './list-form.ts'
 
-/** A list that users search, sort and filter. */
+/** A section of a page with a list that users can search, sort and filter. */
 export interface ArrangedSection<Item> {
   readonly list: ArrangedList<Item>
   readonly title: string

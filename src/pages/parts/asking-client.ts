@@ -12,23 +12,28 @@ export interface AskingClient {
   readonly logo: string | null
   readonly description: string
   readonly website: string
+  /** The e-mail address of the user who registered the client; undefined without one. */
   readonly owner: string | undefined
   readonly isVerified: boolean
   /** Whether the name mixes look-alike letters of several alphabets. */
   readonly mixesAlphabets: boolean
   /**
-   * Whether the owner registered the client, the client registered itself, or a document at a URL describes the client.
+   * Whether the owner registered the client, the client registered itself, or a metadata document describes the client.
    */
   readonly origin: ClientOrigin
-  /** The host of the document that describes the client; undefined if no document describes the client. */
+  /** The host of the client's metadata document; undefined for a client without a metadata document. */
   readonly describedAt: string | undefined
   /** The URLs of the terms of use and the privacy policy; empty if unknown. */
   readonly terms: string
   readonly privacy: string
 }
 
-/** Renders the facts about the requesting client for which this server vouches, and whether the client is verified. */
-export const whoAsks = (client: AskingClient, frame: Frame): Html => {
+/**
+ * Renders the statements of this server about the requesting client: a warning if the name mixes alphabets, whether an
+ * administrator verified the client, and who registered it. They include the website of a client only if a user of
+ * this server registered the client. Any other client chose its website alone, so `statementsOfClient` shows it.
+ */
+export const statementsOfServer = (client: AskingClient, frame: Frame): Html => {
   const { consent, facts: words } = frame.texts
   const { owner, website } = client
   return html`${client.mixesAlphabets ? caution(consent.mixesAlphabets) : ''}
@@ -39,8 +44,8 @@ ${facts([
 ])}`
 }
 
-/** Renders the statements of a client about itself, visually separated from statements of the server. */
-export const ownWords = (client: AskingClient, frame: Frame): Html => {
+/** Renders the statements of a client about itself, visually separated from the statements of the server. */
+export const statementsOfClient = (client: AskingClient, frame: Frame): Html => {
   const { consent } = frame.texts
   const { name, website, terms, privacy } = client
   const rows = [
@@ -58,8 +63,8 @@ ${facts(rows)}
 ${description(name, client.description, frame)}`
 }
 
-const link = (term: string, address: string): Fact =>
-  address === '' ? undefined : [term, websiteLink(address)]
+const link = (term: string, url: string): Fact =>
+  url === '' ? undefined : [term, websiteLink(url)]
 
 const unchecked = ({ origin, describedAt }: AskingClient, { brand, texts }: Frame): Html => {
   const { consent } = texts

@@ -10,7 +10,10 @@ import { endForm, listRow } from './rows.ts'
 import { scopeIds } from './scopes.ts'
 import { day } from './times.ts'
 
-/** Renders an authorized application as an entry of a list. `back` is the query of the list; undefined without selection. */
+/**
+ * Renders an authorized application as an entry of a list.
+ * @param back the query of the list, to which the user returns; undefined in a list without checkboxes
+ */
 export const authorizedRow = (
   item: AuthorizedItem,
   back: string | undefined,
@@ -30,7 +33,8 @@ export const authorizedRow = (
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
       scopeIds(item.scopes, frame),
-      ...(item.devices.length > 0 ? [] : origin(item, frame)),
+      // With devices, the details of the devices contain these facts, because the line is too narrow for all facts.
+      ...(item.devices.length > 0 ? [] : ownerAndWebsite(item, frame)),
     ],
     act: endForm(
       {
@@ -57,8 +61,7 @@ ${formId(frame)}
 </details>`
 }
 
-// The opened list of devices contains these facts, because a row is too narrow for them.
-const origin = (item: AuthorizedItem, frame: Frame): readonly (Html | string)[] => [
+const ownerAndWebsite = (item: AuthorizedItem, frame: Frame): readonly (Html | string)[] => [
   item.owner === null ? '' : labelled(frame.texts.facts.owner, html`<bdi>${item.owner}</bdi>`),
   item.website === '' ? '' : websiteLink(item.website),
 ]
@@ -72,7 +75,7 @@ const devices = (item: AuthorizedItem, frame: Frame): Html | string => {
   const { moreThan } = frame.texts.facts
   return html`<details>
 <summary>${isCounted ? texts.devices(count) : moreThan(texts.devices(countLimit - 1))}</summary>
-<p class="origin">${origin(item, frame).map((fact) => html`${fact} `)}</p>
+<p class="origin">${ownerAndWebsite(item, frame).map((fact) => html`${fact} `)}</p>
 <ul class="devices">
 ${devices.map((device) => html`<li>${deviceRow(device, frame)}</li>`)}
 </ul>

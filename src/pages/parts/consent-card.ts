@@ -2,7 +2,7 @@ import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { type AskingClient, ownWords, whoAsks } from './asking-client.ts'
+import { type AskingClient, statementsOfClient, statementsOfServer } from './asking-client.ts'
 import { csrf } from './forms.ts'
 import { logo } from './logo.ts'
 import { alert } from './notices.ts'
@@ -51,7 +51,7 @@ export const consentCard = (
 ${account(view, frame)}
 <h1>${logo(client.logo)}${filled(consent.title, html`<bdi>${client.name}</bdi>`)}</h1>
 ${alert(view.problem)}
-${before}${whoAsks(client, frame)}
+${before}${statementsOfServer(client, frame)}
 <form method="post" action="${view.action}">
 ${csrf(frame)}
 <input type="hidden" name="${hidden.name}" value="${hidden.value}">
@@ -64,7 +64,7 @@ ${after}<p class="decision">
 </p>
 <p class="hint">${consent.lasting}</p>
 </form>
-${ownWords(client, frame)}
+${statementsOfClient(client, frame)}
 </div>`,
     { narrow: true, navigation: false },
   )

@@ -7,7 +7,7 @@ import { visible } from './refused-redirect.ts'
 import { command, copyable } from './secret.ts'
 import { time } from './times.ts'
 
-/** Renders the addresses of the server that the application needs, under their names in the metadata. */
+/** Renders the URLs of the server's endpoints, with their names in the metadata of the server. */
 export const endpoints = (view: ClientView, frame: Frame): Html => {
   const { client: texts } = frame.texts
   return html`<details>
@@ -17,7 +17,7 @@ ${facts(view.endpoints.map(({ name, url }) => [name, copyable(`endpoint-${name}`
 </details>`
 }
 
-/** Renders a link that starts the flow, and programs that send the token request. */
+/** Renders a link that starts the authorization code flow, and code examples that send the token request. */
 export const tryIt = ({ tryIt, clientSecret }: ClientView, frame: Frame): Html => {
   if (!tryIt) return html``
   const { client: texts } = frame.texts

@@ -8,7 +8,7 @@ export interface EditState<Values> {
   readonly version: string
   /** The stored values, if they have changed since the user opened the form; otherwise undefined. */
   readonly stored: Values | undefined
-  /** The names of everything that saving ends, which the user has to confirm. */
+  /** The names of everything that saving would remove, such as `tokens`. The user has to confirm them. */
   readonly losses: readonly string[]
 }
 
@@ -36,7 +36,10 @@ export const saveButton = ({ losses }: EditState<unknown>, { texts }: Frame): Ht
     ? html`<button type="submit">${texts.frame.save}</button>`
     : html`<button type="submit" class="danger">${texts.frame.saveAnyway}</button>`
 
-/** Renders what saving ends, and both versions after a change in another tab; nothing for an ordinary form. */
+/**
+ * Renders a question about everything that saving would remove, or both versions after a change in another tab;
+ * otherwise nothing.
+ */
 export const editNotice = <Values>(
   { stored, losses }: EditState<Values>,
   {

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
 import { durationText } from './times.ts'
 
-/** Renders the field in which the user chooses how long the old secret remains valid. */
+/** Renders the field in which the user chooses for how long the former secret or value remains valid. */
 export const overlapField = (
   {
     label,

@@ -8,7 +8,7 @@ import { type Html, html } from '../html.ts'
 export const copyable = (id: string, value: string, frame: Frame, name: string): Html =>
   html`<span class="copyable"><code id="${id}"${copied(frame, name)} dir="ltr">${value}</code></span>`
 
-/** Renders a command or a program to which the script adds a copy button. */
+/** Renders a command or a code example to which the script adds a copy button. */
 export const command = (id: string, value: string, frame: Frame, name: string): Html =>
   html`<div class="copyable"><pre id="${id}"${copied(frame, name)} dir="ltr"><code>${value}</code></pre></div>`
 

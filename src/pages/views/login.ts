@@ -14,7 +14,7 @@ export interface LoginView {
   readonly client: string | undefined
   /** Whether the session of this browser has expired. */
   readonly hasExpired: boolean
-  /** The confirmation of a completed action, such as a new password. */
+  /** The message about an action that the user has just completed, such as setting a new password. */
   readonly done: string | undefined
   readonly problem: string | undefined
   /** Whether the browser will ignore the session cookie, because the server uses http. */

@@ -29,6 +29,7 @@ export interface SessionsView {
   readonly ended: readonly EndedSession[]
   /** The e-mail address of the user if it is not verified; otherwise null. */
   readonly unverifiedEmail: string | null
+  /** The message about the action that the user has just completed; undefined without one. */
   readonly done: string | undefined
   readonly problem: FormProblem | undefined
 }

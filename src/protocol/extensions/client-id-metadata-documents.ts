@@ -21,7 +21,7 @@ import {
 } from '../endpoints/token/supported.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** Accepts 16 KiB, three times the size that §8.7 recommends, because the document may contain keys. */
+/** The accepted documents. 16 KiB is three times the size that §8.7 recommends, because a document may contain keys. */
 const document = { accept: ['application/json', 'application/*+json'], largest: 16_384 }
 /** The maximum age in milliseconds of a stored client that is used while its document cannot be fetched. */
 const maxStaleness = 86_400_000
@@ -42,8 +42,8 @@ class Unknown extends Error {
 }
 
 /**
- * Finds a client whose ID is a URL. Combines the fetched document with the stored decisions of users and
- * administrators. Returns null if the stored row was tampered with.
+ * Finds a client whose ID is a URL. Combines the fetched metadata document with the stored row, which contains the
+ * decisions of administrators. Returns null if the stored row was tampered with.
  */
 const findClient = async (
   clientId: string,
@@ -105,7 +105,7 @@ const idProblem = (clientId: string, { settings }: Configuration): string | unde
 }
 
 /**
- * Returns the client that a document describes.
+ * Returns the client that a metadata document describes.
  * @throws OAuthError, InvalidField, ScopeDoesNotExists if the document is not valid
  */
 const described = (
@@ -122,7 +122,7 @@ const described = (
   if ((metadata.redirect_uris ?? []).length === 0)
     throw new OAuthError('invalid_client_metadata', 'redirect_uris is missing.')
   const { settings, clients, clock } = server
-  // Anyone can publish a document.
+  // Anyone can publish a document, so exclude grants that work without the consent of a user.
   const withoutConsent = grantTypesWithoutConsent(server)
   const known = supportedGrantTypes(server).filter((type) => !withoutConsent.includes(type))
   const { input, metadata: further } = describedClient(adapted(metadata, known), {

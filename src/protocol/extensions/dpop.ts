@@ -57,7 +57,7 @@ export const dpop: Extension = {
     return { dpop_jkt: proof.thumbprint }
   },
 
-  // Without a proof, the request fails in any case. This error is more helpful than one about the credentials.
+  // Without a proof, the request fails in any case. This error is more helpful than an error about the credentials.
   onTokenRequest(http, server) {
     if (server.settings.dpop === 'required' && http.header('dpop') === null)
       throw refused(needsProof, server)

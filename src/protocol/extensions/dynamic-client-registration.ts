@@ -31,8 +31,8 @@ import type { Configuration, Identity, ServerContext, Throttling } from '../serv
 /** The maximum number of unused registered clients. */
 const maxUnused = 10_000
 /**
- * The number of registrations after which the unused clients are counted again, because counting is slow. Also the
- * number of clients that are then deleted.
+ * The number of registrations after which the unused clients are counted again, because counting is slow. If there are
+ * too many, the same number of them is deleted.
  */
 const batchSize = 20
 /** Counts the registrations of each server in this process. */
@@ -224,7 +224,7 @@ const deleteExcessClients = async (server: ServerContext): Promise<void> => {
   log({
     level: 'warn',
     event: 'registration.full',
-    message: `${maxUnused} registered clients were never used. The oldest of them are deleted.`,
+    message: `${maxUnused} clients that registered themselves have no tokens. The oldest of these clients are deleted.`,
     deleted,
   })
 }

@@ -16,7 +16,7 @@ const revoke = async (presented: string, clientId: string, server: ServerContext
   const found = access ?? (await server.getToken({ refreshToken: presented }))
   if (!found) return tokens.revokeRotated(presented, clientId)
   const { token } = found
-  // Only the user of a personal token can revoke it, on the settings page.
+  // Users revoke personal tokens on the settings page.
   if (token.clientId !== clientId || token.isPersonal) return false
   // A client that revokes a replaced access token still uses the new one.
   const isAlone = found.isFormer || settings.revokeAccessTokenAlone

@@ -38,7 +38,7 @@ export interface KnownBrowser {
   readonly userId: UserId
 }
 
-/** Recognizes by a sealed cookie in which browsers a user logged in before. */
+/** Recognizes browsers in which a user logged in before, by a sealed cookie. */
 export class KnownBrowsers {
   readonly #context: RecordsContext
   readonly #issuer: string

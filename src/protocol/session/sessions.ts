@@ -392,16 +392,16 @@ export class Sessions implements SessionCheck {
 
   #isSameBrowser(session: StoredSession, { address, userAgent }: BrowserCredentials): boolean {
     const { sessionIpv4Prefix, sessionIpv6Prefix } = this.#context.settings
-    const sameMachine = isSameNetwork(session.address, address, {
+    const isInNetwork = isSameNetwork(session.address, address, {
       ipv4: sessionIpv4Prefix,
       ipv6: sessionIpv6Prefix,
     })
-    if (sameMachine && session.userAgent === storedUserAgent(userAgent)) return true
+    if (isInNetwork && session.userAgent === storedUserAgent(userAgent)) return true
     this.#context.log({
       level: 'warn',
       event: 'session.moved',
       message:
-        'A request with a session cookie came from another machine or browser. The request was refused; the session remains valid.',
+        'A request with a session cookie came from another network or browser. The request was refused; the session remains valid.',
       userId: session.userId,
       address,
     })

@@ -22,10 +22,13 @@ const maxRows = 1_000
 const span = 60_000
 /** The number of checkpoints per query. */
 const checkpointsAtOnce = 100
-/** The maximum gap of row IDs between two checkpoints. A row with a greater ID was not inserted by this server. */
+/**
+ * The maximum gap between the last ID of a checkpoint and the IDs of later rows. Rows with greater IDs were not
+ * inserted by this server.
+ */
 export const reach = 2 ** 44
-/** The interval of checks whether earlier transactions have committed, in milliseconds. */
-const betweenLooks = 100
+/** Milliseconds between two checks whether earlier transactions have ended. */
+const checkInterval = 100
 /** The maximum number of checks for earlier transactions in one run. */
 const maxChecks = 5
 
@@ -74,7 +77,10 @@ export const checkpointDigest = (checkpoint: AuditCheckpoint): string =>
 export const isCheckpointIntact = (checkpoint: SealedCheckpoint, keys: KeyRing): boolean =>
   keys.isIntact(checkpoint.seal, checkpointClaims(checkpoint))
 
-/** Returns the latest intact checkpoint, and the number of the last checkpoint if the last one is not intact. */
+/**
+ * Returns the latest intact checkpoint. If the last checkpoint is not intact, `forged` is the number of the last
+ * checkpoint.
+ */
 export const latestCheckpoint = async (
   { auditCheckpoints }: Pick<Store, 'auditCheckpoints'>,
   keys: KeyRing,
@@ -159,9 +165,9 @@ export class AuditChain {
     const { audit } = this.#options.store
     this.#mark ??= await this.#newMark()
     const mark = this.#mark
-    for (let looks = 1; !(await audit.isSettled(mark)); looks += 1) {
-      if (looks === maxChecks) return 0
-      await pause(betweenLooks)
+    for (let checks = 1; !(await audit.isSettled(mark)); checks += 1) {
+      if (checks === maxChecks) return 0
+      await pause(checkInterval)
     }
     this.#mark = undefined
     return mark.id
@@ -266,7 +272,7 @@ export class AuditChain {
     this.#options.log({
       level: 'error',
       event: 'audit.tampered',
-      message: `The ${what} ${id} of the audit log was changed, removed or inserted past this server; audit verify lists all of them.`,
+      message: `The ${what} ${id} of the audit log was changed, removed or inserted without this server. The command audit verify lists all such defects.`,
       what,
       id,
     })

@@ -50,8 +50,7 @@ export interface AuditVerification {
   readonly firstId: number | null
   readonly lastId: number | null
   /**
-   * The number of rows after the last checkpoint, and the time of the first of these rows. Their removal is not
-   * detected.
+   * The number of rows after the last checkpoint, and the earliest time of these rows. Their removal is not detected.
    */
   readonly uncovered: { readonly rows: number; readonly since: number | null }
   /** The number and the digest of the last checkpoint; null if no checkpoint exists. */
@@ -188,7 +187,7 @@ class Verifier {
     return defects
   }
 
-  // The database assigns IDs from 1, so a row with a lower ID was not written by a server.
+  // The database assigns IDs from 1, so this package did not write a row with a lower ID.
   async #beforeFirst(): Promise<void> {
     for await (const { id } of this.#between(null, 0)) this.#report('row_inserted', id)
   }
@@ -224,7 +223,8 @@ class Verifier {
       this.#report('row_copied', id)
   }
 
-  // If the key of an old row is no longer configured, only the checkpoint proves the row.
+  // If the secret key of an old row is no longer configured, its seal cannot be verified. Only the checkpoint then
+  // proves that the row is unchanged.
   #isChanged({ seal, values }: StoredAuditRow): boolean {
     const isOfKnownKey = this.#keys.ids.includes(keyIdOf(seal) ?? '')
     return isOfKnownKey && !this.#keys.isAuditIntact(seal, values)

@@ -12,7 +12,7 @@ import type { CheckedFields, ClientInput, Registration } from './client-input.ts
 import type { ClientRows } from './client-rows.ts'
 import { withSecret } from './secret-fields.ts'
 
-/** The marks of an administrator: whether the publisher of a client is verified, and whether the client is disabled or pinned. */
+/** The marks that an administrator sets: whether the client is verified, disabled or pinned. */
 export type Marks = Partial<Pick<ClientFields, 'isVerified' | 'isDisabled' | 'isPinned'>>
 
 /** A change of a client. */
@@ -24,7 +24,7 @@ export interface ClientChange {
   readonly guard?: ChangeGuard | undefined
 }
 
-/** What a change of a client ends: its verification, its secret, or its tokens and authorizations. */
+/** Something that a change of a client removes: its verification, its secret, or its tokens and authorizations. */
 export type ClientLoss = 'verification' | 'secret' | 'tokens'
 
 /**
@@ -46,7 +46,7 @@ export const changeClient = async (
   const [former, updated] = await store.transaction(async (tx) => {
     const before = await rows.existing(clientId, tx)
     const checked = { ...checkedFields(before, changes, rows.context), ...registration }
-    // The look-up locks the owner, who may be deleted concurrently. An unchanged owner needs no look-up.
+    // `ownerOf` locks a new owner, so that nobody deletes this user concurrently. An unchanged owner needs no look-up.
     const isSame = before.owner !== null && checked.userId === before.userId
     const owner = isSame ? before.owner : await rows.ownerOf(checked.userId, tx)
     const changed = { ...checked, userId: owner?.id ?? null }
@@ -78,7 +78,7 @@ export const changeClient = async (
   return updated
 }
 
-// The metadata is one text, so the audit log names the members that the owner edits.
+// The field `metadata` is one text. Add the members that the owner can edit, so that the audit log names them.
 const withLogoutUris = (fields: CheckedFields): object => {
   const { post_logout_redirect_uris = [], backchannel_logout_uri = '' } = keptMetadata(fields)
   return { ...fields, post_logout_redirect_uris, backchannel_logout_uri }
@@ -169,8 +169,8 @@ const marked = ({ isVerified, isDisabled, isPinned }: Marks) => [
 ]
 
 /**
- * Returns whether the verification by an administrator still applies, because name, description, owner, logo and URLs
- * are unchanged.
+ * Returns whether the verification by an administrator still applies, because the name, the description, the owner, the
+ * website, the logo and the links are unchanged, and no redirect URI was added.
  */
 export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
   before.name === after.name &&

@@ -38,9 +38,10 @@ export interface ClientWithSecret {
   readonly clientSecret: string
 }
 
-/** An application with the number of its users: the specification's `get_users`. */
+/** An application in a list. */
 export interface ListedClient {
   readonly client: Client
+  /** The number of its tokens, as `getUsers` counts them. */
   readonly users: number
 }
 

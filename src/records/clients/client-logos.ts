@@ -7,7 +7,7 @@ import { ofClient } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { ClientRows } from './client-rows.ts'
 
-/** Milliseconds after which another process fetches a requested logo. The first one must have ended. */
+/** Milliseconds after which another process fetches a requested logo, because the first process must have ended. */
 const overdueAfter = 60_000
 /** The maximum number of overdue logos that one run of the sweeper fetches. */
 const maxOverdue = 10
@@ -18,7 +18,7 @@ export interface ClientLogo {
   readonly type: string
 }
 
-/** How the fetch of a client's logo stands, for administrators. */
+/** The state of the fetch of a client's logo, for administrators. */
 export interface LogoState {
   readonly isRequested: boolean
   /** Why the last fetch failed; null if it did not fail. */
@@ -62,7 +62,7 @@ export class ClientLogos {
     this.#running.add(fetching)
   }
 
-  /** Fetches logos whose process ended before it could, for instance at the command line. */
+  /** Fetches logos that were requested by a process which ended too early, for instance by the command line. */
   async fetchOverdue(): Promise<void> {
     const { store, clock } = this.#context
     for (let count = 0; count < maxOverdue && !this.#isStopped; count += 1) {
@@ -83,7 +83,7 @@ export class ClientLogos {
     return { bytes, type: typeOfImage(bytes) }
   }
 
-  /** Returns how the fetches stand, for the clients that an administrator sees. */
+  /** Returns the states of the logos by client ID. Clients without a state are omitted. */
   async states(clients: readonly Client[]): Promise<ReadonlyMap<string, LogoState>> {
     const keys = clients.filter(({ isVerified }) => isVerified).map(({ clientKey }) => clientKey)
     const found = await this.#context.store.clientLogos.states(keys)
@@ -107,7 +107,7 @@ export class ClientLogos {
       if ('problem' in fetched) this.#log(clientId, 'warn', fetched)
       await this.#store(clientId, url, fetched)
     } catch (error) {
-      // The request remains, so the sweeper tries again.
+      // The stored request remains, so the sweeper fetches the logo later.
       const level = error instanceof StoreUnavailable ? 'warn' : 'error'
       this.#log(clientId, level, { problem: 'It could not be stored.', cause: error })
     }

@@ -24,8 +24,9 @@ interface Pending {
 
 /**
  * Records why the latest requests of each client were refused, for its owner and for administrators. A refused request
- * only records the reason in memory. Later, one value for each client is written, so a flood of wrong requests writes no
- * more than a few of them. There are no refusals of unknown clients: an attacker could create any number of them.
+ * only records the reason in memory. Every few seconds, one value for each client is written, so that a flood of wrong
+ * requests causes few writes. Refusals of unknown clients are not recorded, because an attacker could invent any number
+ * of clients.
  */
 export class ClientRefusals {
   readonly #stored: TransientValues<readonly Refusal[]>

@@ -101,7 +101,7 @@ export class ClientRows {
     }
   }
 
-  /** Adds the number of users to each client. */
+  /** Adds the number of tokens to each client, as `getUsers` counts them. */
   async listed(found: Promise<Page<ClientWithOwner>>): Promise<Page<ListedClient>> {
     const { items, next } = await found
     const clients = await this.intact(items)

@@ -92,8 +92,8 @@ export class Clients {
   }
 
   /**
-   * Stores a client that describes itself in a document, so that authorizations can refer to the client. Does not
-   * change the marks of an administrator. Does nothing for other clients, which are already stored.
+   * Stores a client that describes itself in a metadata document, so that authorizations can refer to the client. Does
+   * not change the marks that an administrator set. Does nothing for other clients, which are already stored.
    * @throws ReferenceNotFound if the row was tampered with
    * @internal
    */
@@ -102,8 +102,8 @@ export class Clients {
   }
 
   /**
-   * Builds a client from its document.
-   * @param stored the stored client, with the fields that the document cannot determine
+   * Builds a client from its metadata document.
+   * @param stored the stored client, with the fields that the metadata document cannot determine
    * @throws InvalidField, ScopeDoesNotExists
    * @internal
    */
@@ -146,12 +146,15 @@ export class Clients {
     await store.clients.update(clientId, this.#rows.sealed(after), clock())
   }
 
-  /** Lists the applications that a user registered, each with the number of its users, counted up to `countLimit`. */
+  /** Lists the applications that a user registered, each with the number of its tokens, counted up to `countLimit`. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ListedClient>> {
     return this.#rows.listed(this.#context.store.clients.ofOwner(userId, cursor))
   }
 
-  /** Lists the summaries of the same applications, of which a page shows a part. */
+  /**
+   * Lists the summaries of the applications that a user registered. A page searches and sorts the summaries, and then
+   * reads the applications that it shows.
+   */
   async summariesOfOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
     const { items, next } = await this.#context.store.clients.summariesOfOwner(userId, cursor)
     return { items: await this.#ofUser(userId, items), next }
@@ -203,9 +206,10 @@ export class Clients {
   }
 
   /**
-   * Sets the marks of an administrator: whether the client is verified, disabled, or pinned. The server uses the stored
-   * document of a pinned client, and does not fetch it again. It fetches the logo of a verified client in the background.
-   * @throws InvalidField if the client does not exist, or if no document describes the client to pin
+   * Sets the marks of an administrator: whether the client is verified, disabled, or pinned. For a pinned client, the
+   * server uses the stored copy of the metadata document and does not fetch the document again. For a client that
+   * becomes verified, it fetches the logo in the background.
+   * @throws InvalidField if the client does not exist, or if the client to pin has no metadata document
    */
   async mark(clientId: string, marks: Marks): Promise<Client> {
     const client = await markClient(this.#rows, clientId, marks)
@@ -262,7 +266,7 @@ export class Clients {
 
   /**
    * Replaces the secret of the client.
-   * @param overlap seconds for which the old secret remains valid, at most 30 days. Default: 0
+   * @param overlap seconds for which the former secret remains valid, at most 30 days. Default: 0
    * @throws InvalidField for an invalid overlap
    */
   resetClientSecret(

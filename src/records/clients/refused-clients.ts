@@ -13,7 +13,9 @@ const dayLength = 86_400_000
 
 const dayOf = (at: number): number => Math.floor(at / dayLength)
 
-/** Adds new refusals to the overview. Drops days before `earliest`, and the clients whose last refusal is oldest. */
+/**
+ * Adds new refusals to the overview. Drops days before `earliest`, and keeps only the clients with the latest refusals.
+ */
 export const withRefusals = (
   overview: readonly RefusedClient[],
   added: readonly (Pick<RefusedClient, 'clientId' | 'at'> & { readonly count: number })[],

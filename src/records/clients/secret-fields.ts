@@ -19,8 +19,8 @@ export const withSecret = (client: ClientFields, secret: string): ClientFields =
 })
 
 /**
- * Returns the metadata with the time of the leak, which the settings page of the client shows. Only a client that an
- * owner registered has a settings page.
+ * Returns the metadata with the time at which the secret leaked, which the settings page of the client shows. Does not
+ * change a client that no owner registered, because it has no settings page.
  * @param at the time of the leak; null removes it
  */
 export const leakedAt = (

@@ -16,7 +16,7 @@ interface Description {
 }
 
 /**
- * Builds a client from its document.
+ * Builds a client from its metadata document.
  * @throws InvalidField, ScopeDoesNotExists
  */
 export const describedClient = (
@@ -38,8 +38,8 @@ export const describedClient = (
 }
 
 /**
- * Writes a self-described client, so that authorizations can refer to the client. Does not change the marks of an
- * administrator, and does not change a pinned client.
+ * Writes a client that a metadata document describes, so that authorizations can refer to the client. Does not change
+ * the marks that an administrator set, and does not change a pinned client.
  * @throws ReferenceNotFound if the row was tampered with
  */
 export const keepDescribed = async (rows: ClientRows, client: Client): Promise<void> => {

@@ -64,8 +64,8 @@ const kinds = [
 ] as const
 
 /**
- * Seals every row under the current key, in batches. It can run while the server handles requests, on several nodes
- * concurrently, and again after it was killed.
+ * Seals every row under the current key, in batches. Servers can handle requests in the meantime, several nodes can run
+ * this function concurrently, and an interrupted run can be repeated.
  */
 export const rotateSecretKeys = async (
   context: RecordsContext,

@@ -41,8 +41,8 @@ interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> 
 type Context = Pick<RecordsContext, 'store' | 'settings' | 'keys' | 'clock' | 'log' | 'audit'>
 
 /**
- * The keys that sign access tokens and ID tokens. One key of each algorithm signs at a time. Its successor is published
- * an hour before it signs, and a key remains published until the last token that it signed has expired.
+ * The keys that sign access tokens and ID tokens. One key of each algorithm signs at a time. A new key is published an
+ * hour before it signs, and remains published until the last token that it signed has expired.
  */
 export class SigningKeys {
   readonly #context: Context
@@ -100,7 +100,7 @@ export class SigningKeys {
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)
     const required = requiredAlgorithms(settings)
     const all = (await store.signingKeys.all()).filter(isKeyPair)
-    // After this time, no token of an older key is valid.
+    // Keys that are so old that every token of an older key has expired.
     const successors = all.filter(
       ({ algorithm, createdAt }) =>
         required.some((one) => one === algorithm) &&

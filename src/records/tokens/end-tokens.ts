@@ -10,8 +10,9 @@ import { accessClaims, rotationClaims } from '../seals/claims.ts'
 const longExpired = 0
 
 /**
- * Revokes an access token with its children and with its predecessor, but not its refresh token. Returns false if the
- * access token has been replaced, and its leeway has ended.
+ * Revokes an access token with its children and with its predecessor, but not its refresh token. During the leeway of a
+ * replaced access token, revokes only that token. Returns false if the access token has been replaced and its leeway
+ * has ended.
  */
 export const endAccessToken = (
   { token, accessDigest, client }: FoundToken,

@@ -57,7 +57,7 @@ export class EndedTokens {
     this.#kept = new TransientValues('ended_tokens', context)
   }
 
-  /** Deletes those tokens with these IDs that belong to the user. */
+  /** Deletes the user's personal tokens with these IDs. Ignores IDs of other tokens. */
   async end(userId: UserId, ids: readonly number[]): Promise<Ended> {
     const { store, turns, clock, removed } = this.#context
     const endedAt = clock()

@@ -21,8 +21,9 @@ import {
 } from './token-row.ts'
 
 /**
- * The margin below the limit of authorizations. If the number of a user's authorizations for an application is within
- * this margin, the limit is enforced again after the commit.
+ * The margin below the setting `authorizationsPerApplication`. Concurrent exchanges do not see each other's
+ * authorizations and can exceed the limit together. If the number of authorizations is within this margin, the limit is
+ * therefore enforced again after the commit.
  */
 const concurrentExchanges = 16
 
@@ -110,7 +111,7 @@ const mustStillHold = async (
 
 /**
  * Revokes the oldest authorizations of a user for one application if their number exceeds the limit.
- * @returns whether concurrent exchanges, which do not see each other, may have exceeded the limit
+ * @returns whether the number is so close to the limit that concurrent exchanges may have exceeded it
  */
 const endOldest = async (
   { client, subject }: UserRedemption,
@@ -121,7 +122,7 @@ const endOldest = async (
   const { clientId, name } = client
   const most = settings.authorizationsPerApplication
   const near = Math.min(most, concurrentExchanges)
-  const found = await tx.authorizations.beyond(subject.id, clientId, most - near)
+  const found = await tx.authorizations.listExceeding(subject.id, clientId, most - near)
   for (const authorizationId of found.slice(near)) {
     if (!(await tx.authorizations.revoke(authorizationId, clock()))) continue
     const about = { userId: subject.id, clientId, authorizationId, subject: name, details: {} }

@@ -37,9 +37,9 @@ export interface PersonalTokenOptions {
 
 /** The options with which the value of a personal token is replaced. */
 export interface RotationOptions {
-  /** Seconds for which the old value remains valid, at most 30 days. Default: 0. */
+  /** Seconds for which the former value remains valid, at most 30 days. Default: 0. */
   readonly overlap?: number
-  /** The maximum lifetime of the new value in seconds. Default: the lifetime of the old value. */
+  /** The maximum lifetime of the new value in seconds. Default: the lifetime of the former value. */
   readonly maxExpiresIn?: number
 }
 
@@ -141,7 +141,10 @@ export class PersonalTokens {
     return { items: managed.filter((item) => item !== undefined), next }
   }
 
-  /** Lists the summaries of the same tokens, of which a page shows a part. */
+  /**
+   * Lists the summaries of a user's personal tokens, without internal tokens. A page searches and sorts the summaries,
+   * and then reads the tokens that it shows.
+   */
   async summariesOf(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>> {
     const { items, next } = await this.#context.store.tokens.personalSummaries(userId, cursor)
     const earliest = await new Users(this.#context).earliestRow(userId)
@@ -197,8 +200,8 @@ export class PersonalTokens {
       await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
       const { expires } = changes
       const [was, is] = [
-        { name: before, scopes: token.scopes, expires: dayOf(token.expires) },
-        { name, scopes, expires: expires === undefined ? undefined : dayOf(expires) },
+        { name: before, scopes: token.scopes, expires: timeText(token.expires) },
+        { name, scopes, expires: expires === undefined ? undefined : timeText(expires) },
       ]
       const fields = changedFields(was, is)
       const details = { fields, changes: changesOf(was, is) }
@@ -284,7 +287,7 @@ export class PersonalTokens {
           expires: Number.isFinite(life) ? now + life : null,
         }
         const accessToken = this.#newValue()
-        // The row is updated in place, so the unique index does not detect that the new value equals the old value.
+        // The row is updated in place, so the unique index does not detect that the new value equals the former value.
         if (accessToken === formerValue) throw new UniqueViolation()
         await tx.tokens.deletePrevious(id)
         await tx.tokens.deleteChildren(id)
@@ -335,7 +338,7 @@ export class PersonalTokens {
     const value = this.#valueOf(row)
     if (value === undefined) return unopened(row, row.accessToken, this.#context)
     const token = new Token(fields, this.#context.scopes)
-    return { token, name, lastFour: lastFourOf(value), usedScopes, lastUse, previousExpires }
+    return { token, name, lastFour: endingOf(value), usedScopes, lastUse, previousExpires }
   }
 
   #withValue(
@@ -347,7 +350,7 @@ export class PersonalTokens {
   }
 }
 
-const dayOf = (at: number | null): string | null =>
+const timeText = (at: number | null): string | null =>
   at === null ? null : new Date(at).toISOString()
 
 /** A token with its value. Accessors are not enumerable, so logging or storing the token does not reveal the value. */
@@ -374,9 +377,6 @@ class TokenWithValue extends Token implements RotatedPersonalToken {
 
 const earlier = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
-
-/** Returns the last four characters of a value. They do not help to guess the value. */
-export const lastFourOf = (value: string): string => value.slice(-4)
 
 /** Locks the user inside a transaction. @throws InvalidField if the user has the maximum number of tokens */
 export const checkRoom = async (

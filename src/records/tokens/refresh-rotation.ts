@@ -47,7 +47,7 @@ export const redeemRefreshToken = async (
     // A concurrent request rotated the token first, so this request presents a rotated token.
     const rotated = await findRotated(redemption, context)
     if (rotated) return replay(redemption, rotated, context)
-    // A concurrent request ended only the access token.
+    // A concurrent request has only revoked the access token, so the refresh token can still be rotated.
     const found = await new TokenFinder(context).findByRefresh(redemption.presented)
     pair = found && { ...pair, found }
   }
@@ -67,6 +67,7 @@ const findRotated = async (
 /** The maximum number of attempts while concurrent requests end access tokens. */
 const maxTries = 3
 
+/** A concurrent request has changed the token first. */
 class LostRace extends Error {}
 
 // A request counts as a retry only if it has the same parameters and the same key.
@@ -123,8 +124,9 @@ const rotate = async (
 }
 
 /**
- * Returns the replaced access token and the end of its leeway, which requests under way need. Returns nothing if the
- * access token has expired, or the new one has other permissions.
+ * Returns the digest of the replaced access token and the end of its leeway: requests that were sent before the refresh
+ * still contain this token. Returns undefined without a leeway, for an access token that has expired or was tampered
+ * with, and if the new access token has other permissions or another key.
  */
 const formerOf = (
   { token, accessDigest, isAccessIntact = false }: FoundToken,
@@ -151,7 +153,7 @@ const replay = async (
 ): Promise<IssuedToken> => {
   const { store, settings, clock } = context
   const authorization = await store.authorizations.find(rotated.authorizationId)
-  // Reuse by another client must not revoke anything, and a revoked authorization is already revoked.
+  // Reuse by another client must not revoke the authorization, and a revoked authorization has no tokens left.
   if (authorization?.clientId !== redemption.client.clientId || authorization.revokedAt !== null)
     throw refusedRefresh()
 

@@ -36,6 +36,7 @@ export class TokenUses {
     this.#log = log
   }
 
+  /** Records a use of a token in memory, unless a use in the last minute is known. */
   note({ token, lastUsedAt }: FoundToken, at: number, address: string): void {
     // The token may have been looked up before its latest use was written.
     const known = Math.max(lastUsedAt ?? never, this.#latest.get(token.id)?.at ?? never)
@@ -75,7 +76,7 @@ export class TokenUses {
     await Promise.all([this.#writeUses(), this.#writeScopes()])
   }
 
-  // A lost note delays the hint until the token is used again, so it is not recorded again.
+  // After a failure, the scopes are not written again. The next use of the token records them.
   async #writeScopes(): Promise<void> {
     if (this.#scopes.size === 0) return
     const scopes = new Map([...this.#scopes].map(([id, noted]) => [id, [...noted]]))

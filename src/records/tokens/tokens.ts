@@ -15,7 +15,7 @@ import { endingOfRow } from './token-ending.ts'
 import { TokenFinder } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
-/** Issues, finds and revokes tokens. Only personal tokens are issued elsewhere. */
+/** Issues, finds and revokes tokens. `PersonalTokens` issues the personal tokens. */
 export class Tokens {
   readonly #context: RecordsContext
   readonly #finder: TokenFinder
@@ -27,7 +27,7 @@ export class Tokens {
 
   /**
    * Issues the tokens of a grant.
-   * @param grant the name of the grant, for the audit trail
+   * @param grant the name of the grant, for the audit log
    * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already; ClientChanged if the client of
    * the redemption no longer has its version
    */
@@ -111,7 +111,7 @@ export class Tokens {
     const isOwn = token.isPersonal && token.parentId === null
     const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
       const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
-      // Read the value before it is deleted. A client that revokes its token needs no further query.
+      // Read the value before it is deleted, for the audit event. The event `token.revoked` does not contain it.
       const row = event === 'token.revoked' ? undefined : await tx.tokens.find(token.id)
       if (!(await this.#end(token, tx))) return false
       const { isInternal: isRoutine } = token
@@ -132,7 +132,8 @@ export class Tokens {
   }
 
   /**
-   * Revokes an access token, but not its refresh token. Returns false if the access token has been replaced.
+   * Revokes an access token, but not its refresh token. Returns false if the access token has been replaced and its
+   * leeway has ended.
    */
   revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
     return endAccessToken(found, accessToken, this.#context)

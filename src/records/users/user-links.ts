@@ -43,17 +43,17 @@ export class UserLinks {
   }
 
   /**
-   * Creates a link. A sign-up with the address of a user becomes a password reset. Performs the same store operations
-   * whether or not an account exists, so that the response time does not reveal it.
-   * @returns undefined if no link must be sent: there is no such active user, or the address is already verified
+   * Creates a link. A sign-up with the e-mail address of a user becomes a password reset. Performs the same store
+   * operations whether or not the user exists, so that the response time does not reveal whether a user exists.
+   * @returns undefined if no link must be sent: no active user has the e-mail address, or it is already verified
    * @throws InvalidField if the e-mail address is malformed
    */
   async create(
     purpose: UserLinkPurpose,
-    address: string,
+    typed: string,
     next: string,
   ): Promise<CreatedLink | undefined> {
-    const email = validEmail(address)
+    const email = validEmail(typed)
     const link = await this.#linkTo(purpose, email, next)
     // Without a recipient, store a value that no link opens.
     const token = await this.#values.put(link, this.#context.clock() + linkLifetime * 1000)

@@ -46,7 +46,10 @@ type State = Pick<FoundToken, 'user' | 'client'>
 /** A user whose password was checked, with the matching hash. */
 export type CheckedUser = Omit<UserWithPassword, 'seal'>
 
-/** The built-in users. A row that was tampered with is treated like a missing row. */
+/**
+ * The built-in users, or the users of the application. A row of a built-in user that was tampered with is treated like
+ * a missing row.
+ */
 export class Users implements UserSource {
   readonly #context: RecordsContext
 
@@ -82,7 +85,7 @@ export class Users implements UserSource {
 
   /**
    * Returns the earliest time at which a row of this user can have been created, in milliseconds since the epoch; 0 if
-   * it is unknown.
+   * it is unknown, as for built-in users.
    * @internal
    */
   async earliestRow(id: UserId): Promise<number> {
@@ -166,8 +169,9 @@ export class Users implements UserSource {
   }
 
   /**
-   * Lists users in the order of their IDs: the user with this ID, the users whose e-mail address begins with the text, or
-   * all users for an empty text. Without a search of the application, finds a user by the complete address or ID only.
+   * Lists users in the order of their IDs: the user with this ID, the users whose e-mail address begins with the text,
+   * or all users for an empty text. If the application finds its users with callbacks and without `search`, finds a
+   * user only by the complete e-mail address or by the ID.
    */
   async search(text: string, { after, limit }: Cursor): Promise<Page<User>> {
     const { store, hostUsers, userKeyType } = this.#context
@@ -219,7 +223,7 @@ export class Users implements UserSource {
   /**
    * Creates a user who proved the control of the e-mail address.
    * @param hash the hash of the password
-   * @returns false if the address is taken
+   * @returns false if the e-mail address is taken
    * @internal
    */
   async signUp(email: string, hash: string): Promise<boolean> {
@@ -246,7 +250,10 @@ export class Users implements UserSource {
     }).then(({ user }) => user)
   }
 
-  /** Returns the active user with this e-mail address and password. Every failure takes the same time. */
+  /**
+   * Returns the active user with this e-mail address and password. For built-in users, every failure takes the same
+   * time.
+   */
   async withPassword(email: string, password: string): Promise<User | undefined> {
     const found = await this.checked(email, password)
     return found && withoutPassword(found)
@@ -274,7 +281,7 @@ export class Users implements UserSource {
     return found?.active && matches ? found : this.#refused(found)
   }
 
-  // Record the user, but never the typed text, because people sometimes enter their password in the wrong field.
+  // Record the user, but never the typed e-mail address, because people sometimes type their password in that field.
   #refused(user: User | undefined): undefined {
     const by = { actor: 'unknown' } as const
     this.#context.audit.addLoginFailure({ ...ofUser(user), by, details: { count: 1 } })
@@ -457,7 +464,7 @@ export class Users implements UserSource {
   }
 
   /**
-   * Deletes all rows of a user whom the application deletes, in small batches. Call it again after a failure.
+   * Deletes all rows of a user whom the application has deleted, in small batches. After a failure, call it again.
    */
   async deleted(id: UserId): Promise<void> {
     const { store, audit } = this.#context
@@ -490,7 +497,8 @@ export class Users implements UserSource {
     const { store, audit, intact } = this.#context
     if (!intact.hasBuiltInUsers) throw new NotOurUsers()
     return store.transaction(async (tx) => {
-      // Lock the row. The seal covers both flags, so a concurrent change of the other flag must wait.
+      // Reading in the transaction locks the row. One seal covers all fields, so a concurrent change of another field
+      // must wait.
       const before = await this.#intact(await tx.users.find(id))
       if (!before || !(await tx.users.update(this.#sealed({ ...before, ...marks })))) return false
       await audit.add(tx, event, { ...ofUser(before), details: {} })

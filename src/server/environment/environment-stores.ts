@@ -25,8 +25,8 @@ export const databaseFrom = async (url: string): Promise<Database> => {
       'DATABASE_URL=postgres:',
       () => import('../../store/postgres.ts'),
     )
-    const { address, prepare, schema } = postgresAddress(url)
-    const store = postgres(address, { prepare, ...(schema !== undefined && { schema }) })
+    const { driverUrl, prepare, schema } = postgresTarget(url)
+    const store = postgres(driverUrl, { prepare, ...(schema !== undefined && { schema }) })
     return { store, dataFolder: undefined, isShared: true }
   }
   const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
@@ -39,34 +39,35 @@ export const databaseFrom = async (url: string): Promise<Database> => {
   return { store: sqlite(path), dataFolder, isShared: false }
 }
 
-interface PostgresAddress {
-  readonly address: string
+interface PostgresTarget {
+  /** The URL for the driver. */
+  readonly driverUrl: string
   readonly prepare: boolean
   readonly schema: string | undefined
 }
 
 /**
- * Returns the URL without the parameters `prepare` and `schema`, which the PostgreSQL driver does not define, and their
- * values. PgBouncer in transaction mode needs `?prepare=false`.
+ * Removes the parameters `prepare` and `schema` from the URL, because the PostgreSQL driver does not define them, and
+ * returns their values. PgBouncer in transaction mode needs `?prepare=false`.
  * @throws InvalidSettings
  */
-const postgresAddress = (url: string): PostgresAddress => {
-  const unchanged = { address: url, prepare: true, schema: undefined }
+const postgresTarget = (url: string): PostgresTarget => {
+  const unchanged = { driverUrl: url, prepare: true, schema: undefined }
   if (!URL.canParse(url)) return unchanged
-  const address = new URL(url)
-  const prepare = takeParameter(address, 'prepare', 'accepts true or false')
-  const schema = takeParameter(address, 'schema', 'accepts a name')
+  const parsed = new URL(url)
+  const prepare = takeParameter(parsed, 'prepare', 'accepts true or false')
+  const schema = takeParameter(parsed, 'schema', 'accepts a name')
   if (prepare === undefined && schema === undefined) return unchanged
   if (!['true', 'false', undefined].includes(prepare))
     throw refusedParameter('prepare', 'accepts true or false')
-  return { address: address.href, prepare: prepare !== 'false', schema }
+  return { driverUrl: parsed.href, prepare: prepare !== 'false', schema }
 }
 
 /** Removes a parameter from a URL and returns its value. @throws InvalidSettings if it occurs twice */
-const takeParameter = (address: URL, name: string, accepted: string): string | undefined => {
-  const values = address.searchParams.getAll(name)
+const takeParameter = (url: URL, name: string, accepted: string): string | undefined => {
+  const values = url.searchParams.getAll(name)
   if (values.length > 1) throw refusedParameter(name, accepted)
-  address.searchParams.delete(name)
+  url.searchParams.delete(name)
   return values[0]
 }
 

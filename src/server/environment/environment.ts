@@ -38,8 +38,8 @@ export interface Environment {
 
 /**
  * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS`,
- * `OAUTH2SERVER_RESOURCES`, `OAUTH2SERVER_INTROSPECTION_CLIENTS` and the variables of all settings. Without `SECRET_KEY`, generates a key once and stores it in the directory of the
- * SQLite database.
+ * `OAUTH2SERVER_RESOURCES`, `OAUTH2SERVER_INTROSPECTION_CLIENTS` and the variables of all settings. Without
+ * `SECRET_KEY`, generates a key once and stores it in the directory of the SQLite database.
  * @throws InvalidSettings, which lists all problems; StoreUnusable if the data directory cannot be written
  */
 export const fromEnvironment = async (env: Variables): Promise<Environment> => {
@@ -87,7 +87,7 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   }
 }
 
-/** Reads the address to listen on from `PORT` and `HOST`. @throws InvalidSettings */
+/** Reads `PORT` and `HOST`, on which the server listens. @throws InvalidSettings */
 export const addressFrom = ({
   PORT = '3000',
   HOST,

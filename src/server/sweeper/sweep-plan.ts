@@ -62,7 +62,7 @@ export const sweepPlan = async ({
     { what: 'sessions', why: 'expired, or not used for long', count: expired.sessions },
     { what: 'short-lived values', why: 'expired', count: expired.transients },
     { what: 'audit events', why: 'older than auditExpiresIn', count: expired.auditEvents },
-    { what: 'clients', why: 'registered themselves, and were never used', count: unused },
+    { what: 'clients', why: 'registered themselves, and have no tokens', count: unused },
     { what: 'signing keys', why: 'retired', count: (await signingKeys.retired()).length },
     { what: 'clients and users', why: 'deleted, but their rows remain', count: listed.length },
     {

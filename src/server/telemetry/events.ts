@@ -15,7 +15,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'address.missing': {
     levels: ['warn'],
     sentence:
-      'Requests arrive without the address of the sender, as on a Unix socket, so the limits per address do not apply. If a trusted proxy sends them, add `unix` to `trustedProxies`.',
+      'Requests have no IP address, as on a Unix socket, so the limits for IP addresses do not apply. If a trusted proxy sends the requests, add `unix` to `trustedProxies`.',
   },
   'audit.late': {
     levels: ['warn'],
@@ -54,7 +54,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'client_logo.failed': {
     levels: ['warn', 'error'],
     sentence:
-      'The logo of a verified client could not be fetched or stored. The message contains the reason. Pages show the client without a logo, or with the former one.',
+      'The logo of a verified client could not be fetched or stored. The message contains the reason. Pages show the client without a logo, or with the former logo.',
   },
   'client_refusals.lost': {
     levels: ['warn'],
@@ -69,7 +69,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'device_code.reused': {
     levels: ['warn'],
     sentence:
-      'A device code was stolen, or a device sent it twice. The tokens issued for the code are revoked.',
+      'A device code was stolen, or a device sent a code twice. The tokens issued for the code are revoked.',
   },
   'health.ready': { levels: ['info'], sentence: '`/health/ready` responds with 200 again.' },
   'health.unready': {
@@ -94,7 +94,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'limit.reached': {
     levels: ['warn'],
     sentence:
-      'Somebody guesses credentials or floods the server, or a program retries in a loop. Further requests get 429. `limit` identifies the limit, and `address` the sender. If the sender is a proxy, add its address to `trustedProxies`.',
+      'Somebody guesses credentials or floods the server, or a program retries in a loop. Further requests get 429. `limit` identifies the limit, and `address` is the IP address or network of the sender. If the sender is a proxy, add its IP address to `trustedProxies`.',
   },
   'login.guessed': {
     levels: ['warn'],
@@ -104,7 +104,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'logout.not_delivered': {
     levels: ['warn'],
     sentence:
-      'A client did not accept a logout token, or could not be reached three times. `clientId` and `host` identify it. The client may keep the user logged in.',
+      'A client did not accept a logout token, or could not be reached three times. `clientId` and `host` identify the client. The client may keep the user logged in.',
   },
   'migration.waiting': {
     levels: ['info'],
@@ -119,7 +119,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'registration.full': {
     levels: ['warn'],
     sentence:
-      'So many self-registered clients were never used that the oldest of them are deleted. The cause is a flood of registrations, or a sweeper that does not run.',
+      'So many self-registered clients have no tokens that the oldest of these clients are deleted. The cause is a flood of registrations, or a sweeper that does not run.',
   },
   'removal.failed': {
     levels: ['warn', 'error'],
@@ -168,7 +168,8 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'signing_key.tampered': { levels: ['error'], sentence: tampered },
   'sweeper.failed': {
     levels: ['warn', 'error'],
-    sentence: 'Expired rows were not removed. The next run tries again.',
+    sentence:
+      'Expired rows, or the oldest tokens beyond a limit, were not removed. The server tries again.',
   },
   'sweeper.held': {
     levels: ['warn'],
@@ -179,7 +180,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'transients.away': {
     levels: ['warn', 'error'],
     sentence:
-      'Redis does not respond. Requests that need Redis fail with 503. The level is error if Redis has not responded since start-up: check the address of Redis.',
+      'Redis does not respond. Requests that need Redis fail with 503. The level is error if Redis has not responded since start-up: check the URL of Redis.',
   },
   'transients.back': { levels: ['info'], sentence: 'Redis responds again.' },
   'token_uses.lost': {
@@ -200,7 +201,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'user.vanished': {
     levels: ['warn'],
     sentence:
-      'Two look-ups, at least a day apart, did not find a user in the application: the rows of the user are removed.',
+      'Two look-ups, at least a day apart, did not find a user in the application, or found a newer user with the same ID: the rows of the deleted user are removed.',
   },
   'users.missing': {
     levels: ['error'],

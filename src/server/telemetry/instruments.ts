@@ -100,7 +100,7 @@ export const instruments = {
     name: 'oauth2server.sweeper.rows',
     kind: 'counter',
     unit: '{row}',
-    sentence: 'Expired rows that the sweeper removed.',
+    sentence: 'Rows that the sweeper removed.',
     attributes: {},
   },
   events: {

@@ -13,10 +13,10 @@ export interface AuthorizationStore {
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>
   findByCode(digest: Digest): Promise<Authorization | undefined>
-  /** Extends the authorization. A later expiry remains. */
+  /** Sets the expiry of the authorization, unless the current expiry is later. */
   extend(id: number, endsAt: number): Promise<void>
   /** Returns at most 100 IDs of active authorizations of a user for a client, without the latest `keep`. */
-  beyond(userId: UserId, clientId: string, keep: number): Promise<readonly number[]>
+  listExceeding(userId: UserId, clientId: string, keep: number): Promise<readonly number[]>
   /** Marks the authorization as revoked and deletes its tokens. Returns false if it was revoked before. */
   revoke(id: number, now: number): Promise<boolean>
   /**
@@ -26,8 +26,8 @@ export interface AuthorizationStore {
    */
   revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` tombstones and exchanged tokens of expired authorizations. If fewer existed, also deletes
-   * the authorizations.
+   * Deletes at most `limit` rotated refresh tokens and at most `limit` exchanged tokens of expired authorizations. If
+   * fewer existed, also deletes the authorizations with their other tokens.
    * @returns the number of deleted rows; only 0 means that no rows are left
    */
   deleteExpired(now: number, limit: number): Promise<number>

@@ -2,9 +2,11 @@ import type { UserId } from '../../model/user.ts'
 
 /** A session in which a client learned who the user is, so that the client can be told about the logout. */
 export interface ClientLogin {
-  /** The public ID of the session. */
+  /**
+   * The digest of the session's identifier: the `id` of `StoredSession`, unless the application has its own sessions.
+   */
   readonly session: string
-  /** The identifier of the session in the ID token. */
+  /** The claim `sid` of the ID token. */
   readonly sid: string
   readonly clientKey: number
   readonly userId: UserId

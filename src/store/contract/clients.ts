@@ -30,7 +30,7 @@ export type ClientSummary = Pick<
   'clientId' | 'name' | 'isConfidential' | 'isVerified' | 'isDisabled' | 'createdAt'
 >
 
-/** An application that a user authorized, with the columns of this user. */
+/** An application that a user authorized, with the scopes and the last use of this user. */
 export interface AuthorizedSummary extends ClientSummary {
   /** The scopes of the consent, and the scopes of the active authorizations. */
   readonly scopes: readonly string[]
@@ -40,7 +40,7 @@ export interface AuthorizedSummary extends ClientSummary {
 
 export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
-  /** Finds the client by its current or previous secret, even if the secret has expired. */
+  /** Finds the client by its current or former secret, even if the former secret has expired. */
   findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
   /** Returns false if the ID or the secret is taken. The caller retries with other random values. */
   insert(client: SealedClient): Promise<boolean>
@@ -60,15 +60,19 @@ export interface ClientStore {
    * @returns the number of deleted clients
    */
   deletePersonalOf(userId: UserId, now: number, limit: number): Promise<number>
-  /** Deletes the tokens of `client_credentials` (RFC 6749 §4.4), and the tokens that were exchanged from them. */
+  /**
+   * Invalidates the existing tokens of `client_credentials` (RFC 6749 §4.4), and the tokens that were exchanged from
+   * them. Their rows remain until they expire.
+   */
   endOwnTokens(clientId: string): Promise<void>
   /**
-   * Deletes at most `limit` unused clients that registered themselves before a time. An unused client has no token, no
-   * authorization and no consent.
-   * @param inUse grant types whose clients never count as unused, although their tokens may all have been deleted
+   * Deletes at most `limit` unused clients that were stored before a time and that no owner registered. An unused
+   * client has no token, no authorization and no consent. A client never counts as unused if an administrator
+   * verified, disabled or pinned it.
+   * @param inUse grant types whose clients never count as unused, because their tokens may all have been deleted
    */
   deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
-  /** Counts the unused clients that registered themselves, before a time if one is given. Stops counting at `max`. */
+  /** Counts the clients that `deleteUnused` would delete; without `before`, regardless of their age. Stops at `max`. */
   countUnused(max: number, inUse: readonly string[], before?: number): Promise<number>
   /**
    * Counts the applications that a user registered, up to `max`, without internal clients and the clients of personal

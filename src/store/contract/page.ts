@@ -1,4 +1,4 @@
-/** A page of a list, newest first. */
+/** A page of a list. */
 export interface Page<T> {
   readonly items: readonly T[]
   /** The cursor of the next page; null on the last page. */

@@ -52,7 +52,10 @@ export interface SealedRows<Row> {
   ): Promise<{ readonly rows: number; readonly isAll: boolean }>
 }
 
-/** Every kind of sealed row. Transient values are not included, since they expire soon. */
+/**
+ * The sealed rows that have to be sealed again after a rotation of the secret key. Transient values are not included,
+ * because they expire soon. Rows of the audit log are not included, because sealed checkpoints cover them.
+ */
 export interface SealedStore {
   readonly tokens: SealedRows<
     StoredToken & { readonly granted: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'> }

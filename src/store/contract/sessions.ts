@@ -8,6 +8,7 @@ import type { StoredUser } from './users.ts'
 export interface StoredSession {
   readonly id: Digest
   readonly userId: UserId
+  /** The IP address of the browser at the login. */
   readonly address: string
   readonly userAgent: string
   readonly createdAt: number

@@ -106,12 +106,12 @@ export interface Rotation {
   /** The access token that the rotation replaces. If it changed in the meantime, the rotation fails. */
   readonly replaced: { readonly accessDigest: Digest; readonly expires: number | null }
   readonly next: NewToken
-  /** The tombstone of the presented refresh token. */
+  /** The presented refresh token, which is stored to detect its reuse. */
   readonly rotated: StoredRotation
   /** Whether concurrent requests may be exchanging the access token for narrower tokens. */
   readonly isNarrowed: boolean
   /**
-   * The new expiry of the authorization. It is only extended: if the current expiry is later, it does not change.
+   * The new expiry of the authorization, unless its current expiry is later.
    */
   readonly endsAt: number
 }
@@ -191,8 +191,8 @@ export interface TokenStore {
    */
   deleteExpired(now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` tombstones of an authorization: tombstones before a time, and tombstones beyond the latest
-   * `keep`.
+   * Deletes at most `limit` rotated refresh tokens of an authorization: those that were rotated before a time, and
+   * those beyond the latest `keep`.
    */
   deleteRotated(
     authorizationId: number,
@@ -204,7 +204,7 @@ export interface TokenStore {
   deleteOldestChildren(parentId: number, which: Beyond): Promise<number>
 }
 
-/** The oldest rows beyond a bound. */
+/** The rows to delete if there are too many: all except the latest `keep`, but at most `limit`. */
 export interface Beyond {
   readonly keep: number
   readonly limit: number

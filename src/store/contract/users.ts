@@ -22,7 +22,7 @@ export interface UserStore {
   list(after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**
    * Lists at most `limit` users after the ID `after`, in the order of their IDs: the users whose e-mail address begins
-   * with the text in lower case.
+   * with the text. The text must be in lower case, and the case of the address is ignored.
    */
   search(text: string, after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**

@@ -35,7 +35,10 @@ interface Node {
   readonly port: number
 }
 
-/** Adds the host name for TLS, because the driver does not send it, and a server may have several names. */
+/**
+ * Adds the host name for TLS. The driver does not send it, but a Redis with several certificates needs it to choose
+ * one.
+ */
 export const withServerName = ({ host, port }: Node): Node & { readonly servername?: string } =>
   isIP(host) === 0 ? { host, port, servername: host } : { host, port }
 

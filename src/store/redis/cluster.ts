@@ -5,8 +5,8 @@ import type { ConnectionSettings, RedisConnection } from './connection.ts'
 import { scripts } from './scripts.ts'
 
 /**
- * Milliseconds of refused connections after which the nodes are discovered again, because a replica may have taken
- * over.
+ * If connections are refused for this number of milliseconds, the nodes are discovered again, because a replica may
+ * have taken over.
  */
 const refreshAfter = 500
 

@@ -17,7 +17,7 @@ export interface RedisConnection {
   readonly commands: Commands
   /** Opens the connection. The promise rejects if the connection cannot be opened. */
   connect(): Promise<void>
-  /** Returns whether the node belongs to a cluster, so that it has only some of the keys. */
+  /** Returns whether this Redis belongs to a cluster, so that it has only some of the keys. */
   isPartial(): Promise<boolean>
   /** Replaces unresponsive connections, once for all concurrent callers with the same timeout. */
   renew(used: Commands): void

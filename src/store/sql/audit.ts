@@ -61,7 +61,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
   ): Promise<Page<AuditRecord>> => {
     const [at, id] = placeOf(after) ?? []
     const hasPlace = id !== undefined && /^\d{1,15}$/.test(id)
-    const beyond = order === 'asc' ? sql`>` : sql`<`
+    const isAfter = order === 'asc' ? sql`>` : sql`<`
     const rows = await read
       .selectFrom('oauth2server_audit')
       .selectAll()
@@ -74,7 +74,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
       .$if(withoutRoutine === true, (q) => q.where(sql<boolean>`is_routine = 0`))
       .$if(since !== undefined, (q) => q.where('at', '>=', since ?? 0))
       .$if(until !== undefined, (q) => q.where('at', '<', until ?? 0))
-      .$if(hasPlace, (q) => q.where(sql<boolean>`(at, id) ${beyond} (${at}, ${Number(id)})`))
+      .$if(hasPlace, (q) => q.where(sql<boolean>`(at, id) ${isAfter} (${at}, ${Number(id)})`))
       .orderBy('at', order)
       .orderBy('id', order)
       .limit(limit + 1)

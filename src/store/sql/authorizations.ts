@@ -23,14 +23,14 @@ const fromRow = (row: Row): Authorization => ({
 })
 
 /**
- * The maximum number of authorizations that are revoked for a new authorization. Usually one is revoked; more are
- * revoked only after the limit was lowered.
+ * The maximum number of IDs that `listExceeding` returns. A user has more authorizations beyond the limit only after
+ * the setting `authorizationsPerApplication` was lowered. Then each new authorization revokes a part of them.
  */
-const maxRevoked = 100
+const maxExceeding = 100
 
 export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const { read, write, purge } = handle
-  // Every read uses this query, because an authorization of a deleted client or user counts as nonexistent.
+  // `find` and `findByCode` must not return an authorization of a deleted client or user, whose row may still exist.
   const live = read
     .selectFrom('oauth2server_authorization as a')
     .innerJoin('oauth2server_client as c', (join) =>
@@ -84,8 +84,8 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .execute()
     },
 
-    async beyond(userId, clientId, keep) {
-      // Use the order of the index, so that the database does not have to sort.
+    async listExceeding(userId, clientId, keep) {
+      // Sort in the order of the index `authorization_by_user`, so that the database reads the rows in this order.
       const rows = await read
         .selectFrom('oauth2server_authorization')
         .select('id')
@@ -94,7 +94,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .where('revoked_at', 'is', null)
         .orderBy('revoked_at', 'desc')
         .orderBy('id', 'desc')
-        .limit(maxRevoked)
+        .limit(maxExceeding)
         .offset(keep)
         .execute()
       return rows.map(({ id }) => id)
@@ -105,16 +105,18 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .updateTable('oauth2server_authorization')
         .set({ revoked_at: now })
         .where('id', '=', id)
+        // This statement is part of hot paths, so PostgreSQL must always find the row by its ID. A plan for a small
+        // table could use the index that contains `revoked_at` instead.
         .where(unindexed('revoked_at'), 'is', null)
         .executeTakeFirst()
-      // Delete the tokens. The row remains as a tombstone.
+      // The row of the authorization remains, so that a second use of its code or of a rotated refresh token is
+      // detected.
       await write.deleteFrom('oauth2server_token').where('authorization_id', '=', id).execute()
       return numUpdatedRows > 0n
     },
 
     async revokeOfUser(userId, clientId, now, limit) {
-      // Find authorizations by their tokens, because any number of revoked authorizations may remain as
-      // tombstones.
+      // Search in the tokens, because any number of revoked authorizations without tokens may remain.
       const rows = await write
         .selectFrom('oauth2server_token')
         .select('authorization_id')
@@ -131,6 +133,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .updateTable('oauth2server_authorization')
         .set({ revoked_at: now })
         .where('id', 'in', ids)
+        // Unlike in `revoke`, any plan is good enough, because no request of a client calls this function.
         .where('revoked_at', 'is', null)
         .execute()
       await write.deleteFrom('oauth2server_token').where('authorization_id', 'in', ids).execute()
@@ -144,35 +147,36 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .where('expires_at', '<=', now)
         .orderBy('expires_at')
         .limit(limit)
-      // An authorization that was refreshed often may have more tombstones than one statement can delete in time.
+      // The deletion of an authorization cascades to its tokens and rotated refresh tokens, of which it may have more
+      // than one statement can delete in time. Delete them in batches first.
       const rotated = read
         .selectFrom('oauth2server_rotated_refresh_token')
         .select('digest')
         .where('authorization_id', 'in', expired)
         .limit(limit)
-      const { numDeletedRows: before } = await purge
+      const { numDeletedRows: rotatedCount } = await purge
         .deleteFrom('oauth2server_rotated_refresh_token')
         .where('digest', 'in', rotated)
         .executeTakeFirst()
-      if (Number(before) === limit) return limit
-      const narrowed = read
+      if (Number(rotatedCount) === limit) return limit
+      const exchanged = read
         .selectFrom('oauth2server_token as t')
         .innerJoin('oauth2server_token as parent', 'parent.id', 't.parent_id')
         .select('t.id')
         .where('parent.authorization_id', 'in', expired)
         .limit(limit)
-      const { numDeletedRows: children } = await purge
+      const { numDeletedRows: exchangedCount } = await purge
         .deleteFrom('oauth2server_token')
-        .where('id', 'in', narrowed)
+        .where('id', 'in', exchanged)
         .executeTakeFirst()
-      if (Number(children) === limit) return limit
+      if (Number(exchangedCount) === limit) return limit
       const { numDeletedRows } = await purge
         .deleteFrom('oauth2server_authorization')
         .where('id', 'in', expired)
-        // Check the expiry again, because a refresh may have extended it while this statement waited for the row.
+        // Check the expiry again, because a refresh may have extended it while this statement waited for the lock.
         .where('expires_at', '<=', now)
         .executeTakeFirst()
-      return Number(before + children + numDeletedRows)
+      return Number(rotatedCount + exchangedCount + numDeletedRows)
     },
   }
 }

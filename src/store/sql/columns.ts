@@ -1,4 +1,4 @@
-/** The type of a column in PostgreSQL. `userKey` is the type of the keys of the users' table. */
+/** The type of a column in PostgreSQL. `userKey` stands for the key type of the user table. */
 export type SqlType = 'bigint' | 'integer' | 'text' | 'userKey'
 
 /** The conversion between a property of a record and a column. */
@@ -75,9 +75,9 @@ export const replaced = <C extends { readonly isReplaced: boolean }>(column: C):
   isReplaced: true,
 })
 
-// Compute the lists once, because this code runs for every record.
 /** Returns functions that copy a record to the columns of a row, and back. */
 export const rowCodec = <Source, Row>(columns: ColumnsOf<Source, Row>) => {
+  // Compute these lists once, because the returned functions run for every record.
   const all = Object.entries(columns) as [
     keyof Row & string,
     Column<Source, keyof Source, Row[keyof Row & string]>,

@@ -6,7 +6,7 @@ import { byKey, type Handle, holds, keyOf } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { hasCreationTimes, isOlderThanUser, isThere, userSource } from './user-source.ts'
 
-/** A consent with the ID of its client, which every read joins. */
+/** A consent with the current ID of its client, which is a column of another table. */
 export type ConsentRow = Selectable<Tables['oauth2server_consent']> & { readonly client_id: string }
 
 /** Converts the row of a consent. */
@@ -38,7 +38,7 @@ const maxPerStatement = 100
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
   const { read, write } = handle
-  // Every read uses this query, because a consent of a deleted user or for a deleted client counts as nonexistent.
+  // `find` and `ofUser` must not return a consent of a deleted user or for a deleted client, whose row may still exist.
   const withClient = read
     .selectFrom('oauth2server_consent as s')
     .innerJoin('oauth2server_client as c', (join) =>

@@ -8,11 +8,11 @@ import type { Tables } from './tables.ts'
 interface Rows {
   readonly owner: 'client_key' | 'user_id'
   readonly value: UserId
-  /** Selects only rows that were created earlier, in milliseconds since the epoch; null selects all rows. */
+  /** Selects only rows that were created before this time, in milliseconds since the epoch; null selects all rows. */
   readonly before: number | null
 }
 
-/** Builds the condition of the rows. */
+/** Builds the condition that selects the rows. */
 const selected = (
   { owner, value, before }: Rows,
   createdAt: 'created_at' | 'granted_at' = 'created_at',
@@ -50,7 +50,7 @@ export const noteRemovals = async (
 
 // Each step is one bounded statement outside of a transaction, so no lock is held while the next step runs.
 
-const removeTombstones = async ({ db }: Target, which: Rows, limit: number): Promise<number> => {
+const removeRotatedTokens = async ({ db }: Target, which: Rows, limit: number): Promise<number> => {
   const authorizations = sql`select id from oauth2server_authorization where ${selected(which)} limit ${limit}`
   const { numAffectedRows } =
     await sql`delete from oauth2server_rotated_refresh_token where digest in (select digest from oauth2server_rotated_refresh_token where authorization_id in (${authorizations}) limit ${limit})`.execute(
@@ -94,7 +94,7 @@ const removeKeyed = async (
   return Number(numAffectedRows ?? 0)
 }
 
-// Removes all logins, because they are recent and their time is not stored.
+// With `before`, removes no logins: their creation time is not stored, and they expire as soon as a session does.
 const removeLogins = async ({ db }: Target, which: Rows, limit: number): Promise<number> => {
   if (which.before !== null) return 0
   const condition = selected(which)
@@ -116,7 +116,7 @@ const removeLogos = async ({ db }: Target, { owner, value }: Rows): Promise<numb
 
 const removeGranted = async (target: Target, which: Rows, limit: number): Promise<number> =>
   (await removeTokens(target, which, limit)) ||
-  (await removeTombstones(target, which, limit)) ||
+  (await removeRotatedTokens(target, which, limit)) ||
   (await removeKeyed(target, 'authorization', which, limit)) ||
   (await removeKeyed(target, 'consent', which, limit)) ||
   (await removeLogos(target, which))
@@ -186,7 +186,7 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
     async findOrphans(after, limit) {
       const keysOf = async (table: (typeof tablesOfClients)[number]) => {
         const name = sql.table(`oauth2server_${table}`)
-        // A recursive query jumps from one key to the next in the index, so a client with many rows costs no more time.
+        // A recursive query finds each next key in the index, without reading the other rows of a client.
         const { rows } = await sql<{
           key: number
         }>`with recursive keys(key) as (select min(client_key) from ${name} where client_key > ${after} union all select (select min(client_key) from ${name} where client_key > keys.key) from keys where keys.key is not null) select key from keys where key is not null limit ${limit}`.execute(
@@ -196,7 +196,8 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
       }
       const lists: number[][] = []
       for (const table of tablesOfClients) lists.push(await keysOf(table))
-      // A list with `limit` keys may have more keys, so return only keys up to the smallest last key of these lists.
+      // A table with `limit` keys in its list may have further keys. Return only keys up to the smallest last key of
+      // these lists, because up to this key every list is complete.
       const ends = lists.filter((keys) => keys.length === limit).map((keys) => keys.at(-1) ?? after)
       const last = ends.length === 0 ? null : Math.min(...ends)
       const keys = [...new Set(lists.flat())].filter((key) => last === null || key <= last)

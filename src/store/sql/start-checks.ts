@@ -129,7 +129,7 @@ const tableProblems = async (handle: Checked, users: UserTable): Promise<readonl
   return problems.length > 0 ? problems : readProblems(handle, option, users)
 }
 
-// The account of the server may lack the permission to read the table.
+// The database user of the server may lack the permission to read the table.
 const readProblems = async (
   handle: Checked,
   option: string,
@@ -256,7 +256,7 @@ const referenceOf = async ({ write: db, locking }: Checked): Promise<string | nu
 // In lower case, because SQLite does not distinguish case.
 const unqualified = (table: string): string => (table.split('.').at(-1) ?? table).toLowerCase()
 
-// Statements also resolve an unqualified name along the search path.
+// Resolves an unqualified name along the search path, as every statement does.
 const regclass = (table: string) =>
   sql`to_regclass(${table
     .split('.')

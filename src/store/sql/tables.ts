@@ -8,8 +8,8 @@ import type { SweeperNoteKind } from '../contract/sweeper.ts'
 export type Flag = 0 | 1
 
 /**
- * The tables. Times are milliseconds since the epoch. Lists are JSON, or text in the form of the specification. User
- * IDs have the key type of the user table.
+ * The tables. Times are milliseconds since the epoch. A list is a text with a space, or for URIs with a line break,
+ * between the entries. User IDs have the key type of the user table, and are text in the audit tables.
  */
 export interface Tables {
   oauth2server_user: {
@@ -139,7 +139,7 @@ export interface Tables {
     last_seen_at: number
     seal: string
   }
-  /** The sessions in which clients learned who the user is. */
+  /** The logins of users at clients with OpenID Connect: which client received an ID token in which session. */
   oauth2server_client_login: {
     authorization_id: number
     session_id: string
@@ -155,7 +155,7 @@ export interface Tables {
     key: number
     at: number
   }
-  /** Notes that the sweeper stores for its next run. */
+  /** Times that the sweeper stores for its next run. */
   oauth2server_sweeper_note: {
     kind: SweeperNoteKind
     key: string
@@ -200,7 +200,7 @@ export interface Tables {
     previous: string
     seal: string
   }
-  /** The numbers of routine events by the start of the hour. Each process has its own rows. */
+  /** The numbers of routine events in each hour; `at` is the start of the hour. Each process has its own rows. */
   oauth2server_audit_count: {
     at: number
     client_id: string

@@ -22,7 +22,7 @@ export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithP
 /** Builds a pattern for texts that begin with the given text. */
 const prefixOf = (text: string): string => `${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
-// Sorts after every character of an address in SQLite, which compares the UTF-8 bytes.
+// Sorts after every character of an e-mail address in SQLite, which compares the UTF-8 bytes.
 const lastCharacter = '\u{10FFFF}'
 
 /** The users in a table of the application. The store only reads this table. */
@@ -52,7 +52,8 @@ const hostUsers = (handle: Handle): UserStore => {
     },
 
     async findByEmail(email) {
-      // The application may store addresses in upper case. If two addresses differ only in case, neither user is found.
+      // The application may store e-mail addresses in upper case. If the addresses of two users differ only in case,
+      // this function finds neither user.
       const rows = await select.where(sql`lower(u.email)`, '=', email).limit(2).execute()
       const [row] = rows
       return row && rows.length === 1 ? toUser(row) : undefined
@@ -138,7 +139,8 @@ const builtInUsers = (handle: Handle): UserStore => {
             ? sql<boolean>`email like ${prefixOf(text)} escape '\\'`
             : sql<boolean>`email >= ${text} and email < ${`${text}${lastCharacter}`}`,
         )
-        // Unindexed, so that the database uses the index of the addresses, of which few begin with the text.
+        // Prevent the use of the primary key, so that the database uses the index of the e-mail addresses. Usually, few
+        // addresses begin with the text.
         .where(unindexed('id'), '>', (after ?? 0) as number)
         .orderBy('id')
         .limit(limit)

@@ -32,7 +32,7 @@ export const tryUserCode = async (
       await giveBackAddress()
     }
   } catch (error) {
-    // The limit of the address refused the attempt, so the attempt must not count for the user.
+    // The limit of the IP address refused the attempt, so the attempt must not count for the user.
     await giveBackUser()
     throw error
   }

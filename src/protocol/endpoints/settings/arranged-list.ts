@@ -7,8 +7,8 @@ import type { SettingsRequest } from './settings-request.ts'
 /** The number of entries that the server reads with one query, and searches and sorts together. */
 const windowSize = 1_000
 /**
- * The maximum number of windows that the server reads for one page, if the search finds nothing in the earlier ones. The
- * time of a response therefore does not grow with longer lists.
+ * The maximum number of windows that the server reads for one page if the search finds nothing in the earlier windows.
+ * The time of a response therefore does not grow with longer lists.
  */
 const maxReads = 10
 /** The maximum number of windows whose start is in the URL. */

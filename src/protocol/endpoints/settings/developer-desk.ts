@@ -14,7 +14,9 @@ import {
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
-/** Returns the addresses that a client needs, under their names in the metadata of the server (RFC 8414 §2). */
+/**
+ * Returns the URLs of the endpoints that a client needs, with their names in the metadata of the server (RFC 8414 §2).
+ */
 export const endpointsOf = (server: ServerContext): ClientView['endpoints'] => {
   const { origin, pathname } = new URL(server.issuer)
   const path = `/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`
@@ -34,8 +36,8 @@ const shown = [
 ]
 
 /**
- * Returns a link that starts the authorization code flow of a client, and programs that send its token request. Returns
- * null if such programs cannot send the request.
+ * Returns a link that starts the authorization code flow of a client, and code examples that send its token request.
+ * Returns null if a short code example cannot send the request.
  * @param secret the client secret, if the page shows it
  */
 export const tryIt = (
@@ -45,7 +47,7 @@ export const tryIt = (
 ): ClientView['tryIt'] => {
   const { issuer, settings } = server
   const endpoint = `${issuer}${settings.oauthPrefix}`
-  // A link and a short program cannot create signatures or push authorization requests.
+  // A link and a short code example cannot create signatures or push authorization requests.
   const canTryManually =
     settings.dpop !== 'required' &&
     (client.tokenEndpointAuthMethod ?? 'client_secret_basic') !== 'private_key_jwt' &&

@@ -20,7 +20,8 @@ export const hasDraft = (path: string): boolean =>
 /**
  * Keeps what a user typed into a form whose session has ended. Only the form of a page that showed this user is kept, so
  * that strangers cannot fill the store. The draft is bound to the user, so nobody can fill in a form for somebody else.
- * @param form the fields to keep. Nothing is kept unless the form has exactly one `name`, as other forms of a page do not.
+ * @param form the fields to keep. Nothing is kept unless the form has exactly one field `name`, which other forms of a
+ * page do not have.
  * @param back the URL of the page that contains the form
  * @returns the URL of the page with the name of the draft; `back` if nothing is kept
  */

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { InvalidField, refuseAll } from '../../../model/invalid-field.ts'
+import { InvalidField, throwTogether } from '../../../model/invalid-field.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 
 /** The fields that an endpoint reads, as the OpenAPI document describes them. Other fields are ignored. */
@@ -14,7 +14,7 @@ const refused = (sentence: string) => new OAuthError('invalid_request', sentence
 export const formOfJson = (text: string, shape: FormShape): string => {
   const sent = objectIn(text)
   const { error } = shape.safeParse(sent)
-  refuseAll(
+  throwTogether(
     (error?.issues ?? []).map(({ path: [name], message }) => {
       const field = String(name)
       return new InvalidField(field, `${field} must be ${message}.`)

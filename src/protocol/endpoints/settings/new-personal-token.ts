@@ -6,7 +6,7 @@ import type {
   ExpiryChoices,
   PersonalTokenFormValues,
 } from '../../../pages/models/personal-token.ts'
-import { lastFourOf } from '../../../records/tokens/personal-tokens.ts'
+import { endingOf } from '../../../records/tokens/token-ending.ts'
 import { newPersonalToken } from '../../openapi/schemas/personal-tokens.ts'
 import { readerOf } from '../responses/reader.ts'
 import { addresses } from './addresses.ts'
@@ -65,7 +65,7 @@ export const newPersonalTokenPage = settingsPage({
         ...personalTokenToWire({
           token,
           name,
-          lastFour: lastFourOf(secret),
+          lastFour: endingOf(secret),
           usedScopes: [],
           lastUse: null,
           previousExpires: null,

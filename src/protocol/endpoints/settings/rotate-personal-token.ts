@@ -1,5 +1,5 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
-import { lastFourOf } from '../../../records/tokens/personal-tokens.ts'
+import { endingOf } from '../../../records/tokens/token-ending.ts'
 import { overlapForm } from '../../openapi/schemas/clients.ts'
 import { addresses } from './addresses.ts'
 import { secondsIn } from './form.ts'
@@ -39,7 +39,7 @@ export const rotatePersonalTokenPage = settingsPage({
         ...personalTokenToWire({
           ...managed,
           token: rotated,
-          lastFour: lastFourOf(accessToken),
+          lastFour: endingOf(accessToken),
           previousExpires,
         }),
         access_token: accessToken,

@@ -22,7 +22,7 @@ const endedSessions = async ({ server, signedIn }: SettingsRequest): Promise<End
   const { items } = await server.activity.listByUser(signedIn.user.id, cursor, filter)
   return items.flatMap(({ at, actorId, address, details: { reason, count } }) => {
     if (!isSessionEnd(reason)) return []
-    // Do not reveal the address of an administrator.
+    // Do not reveal the IP address of an administrator.
     const isOwn = actorId !== null && String(actorId) === String(signedIn.user.id)
     return { reason, count: Number(count), at, address: isOwn ? address : '' }
   })

@@ -6,7 +6,9 @@ import { client } from './clients.ts'
 
 export const adminClient = client.extend({
   owner: text.nullable().describe('The e-mail address of the owner; null without an owner.'),
-  is_pinned: flag.describe('Whether the server keeps the stored document of the client.'),
+  is_pinned: flag.describe(
+    'Whether the server uses the stored metadata document of the client and does not fetch it again.',
+  ),
   default_resource: text
     .nullable()
     .describe('The resource of tokens whose request names none; null: the setting of the server.'),

@@ -79,7 +79,7 @@ export const personalTokenChange = z
       .describe('Null: the token does not expire.'),
     expiry,
     time_zone: timeZone,
-    end_former: formText.optional().describe('`yes` ends the former value.'),
+    end_former: formText.optional().describe('`yes` ends the previous value.'),
     reduce: formText.optional().describe('`yes` removes the scopes that no guard required.'),
     delete: formText.optional().describe('`yes` deletes the token.'),
   })

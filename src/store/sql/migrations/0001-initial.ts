@@ -7,9 +7,11 @@ export const initial = (reference: UserReference): Migration => {
     users,
     types: { id, userKey },
   } = reference
+  // The table of tokens has many rows. On PostgreSQL, smallint saves two bytes for each flag of a row.
   const flag = id === 'integer' ? 'integer' : 'smallint'
-  // No foreign key refers to a client or a built-in user. Otherwise, a deletion would cascade to any number of rows in
-  // one statement.
+  // A foreign key to the users exists only if the application owns their table, because the application deletes its
+  // users without the server. No foreign key refers to a client or a built-in user: the deletion would cascade to any
+  // number of rows in one statement. The sweeper deletes these rows in batches instead.
   const ofUser = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => {
     const key = foreignKeyOf(reference)
     return key === null ? column : column.references(key).onDelete('cascade')
@@ -29,7 +31,8 @@ export const initial = (reference: UserReference): Migration => {
           .addColumn('created_at', 'bigint', (c) => c.notNull())
           .addColumn('seal', 'text', (c) => c.notNull())
           .execute()
-        // For searches by the beginning of an address. SQLite uses the unique index, which compares bytes.
+        // For searches by the beginning of an e-mail address. In PostgreSQL, the unique index may order texts by the
+        // rules of a language, and then cannot find a prefix. SQLite uses the unique index, which compares bytes.
         if (id !== 'integer')
           await sql`create index oauth2server_user_by_email on oauth2server_user (email text_pattern_ops)`.execute(
             db,
@@ -148,7 +151,8 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('last_used_address', 'text')
         .addColumn('used_scopes', 'text', (c) => c.notNull().defaultTo(''))
         .execute()
-      // The index contains every column in the conditions of a count, so that a count reads only the index.
+      // The index contains every column in the conditions of a count. SQLite therefore counts without reading the
+      // table, and PostgreSQL reads only the rows that it counts.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
       await index(db, 'token_by_user', ['user_id', 'client_key', 'id'])
       await db.schema
@@ -335,7 +339,7 @@ export const initial = (reference: UserReference): Migration => {
           'user_id',
           'writer',
         ])
-        // SQLite then stores the rows in the index, and not twice.
+        // With WITHOUT ROWID, SQLite stores the rows only in the index of the primary key.
         .$call((table) => (id === 'integer' ? table.modifyEnd(sql`without rowid`) : table))
         .execute()
 
@@ -381,7 +385,7 @@ export const initial = (reference: UserReference): Migration => {
   }
 }
 
-// SQLite needs AUTOINCREMENT. Otherwise, it would assign the IDs of deleted rows again.
+// Without AUTOINCREMENT, SQLite would assign the IDs of deleted rows again.
 const autoIncrement =
   (id: 'integer' | 'bigserial') =>
   (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
@@ -390,7 +394,10 @@ const autoIncrement =
 const foreignKeyOf = ({ users, userForeignKey }: UserReference): string | null =>
   typeof users === 'object' && userForeignKey.exists ? `${users.name}.${users.columns.id}` : null
 
-/** Creates an index. Every list without a search has an index in the order of the list, so that every page has the same cost. */
+/**
+ * Creates an index of the table whose name precedes `_by_` in the name of the index. Every list without a search has an
+ * index in the order of the list, so that every page of the list takes the same time.
+ */
 const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>
   db.schema
     .createIndex(`oauth2server_${name}`)
@@ -398,7 +405,10 @@ const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<vo
     .columns(columns)
     .execute()
 
-/** Creates an index of the few rows in which the column is not null. */
+/**
+ * Creates an index of the rows that meet a condition; by default, of the rows in which the column is not null. Derives
+ * the table from the name like `index()`.
+ */
 const partialIndex = (
   db: Kysely<unknown>,
   name: string,

@@ -3,8 +3,9 @@ import { initial } from './0001-initial.ts'
 import type { OnlineMigration } from './online.ts'
 
 /**
- * Lists every migration by name. The alphabetical order of the names is the order of the migrations. Released names
- * never change.
+ * Returns every migration by its name. The alphabetical order of the names is the order of the migrations. After a
+ * release, the names and the content of its migrations never change. Until the first release, `0001-initial` may
+ * change.
  */
 export const migrationsFor = (
   reference: UserReference,

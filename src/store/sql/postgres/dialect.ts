@@ -114,8 +114,8 @@ export class PostgresDialect implements Dialect {
 }
 
 /**
- * The maximum number of prepared statements. Most statements are fixed, but statements with lists of varying length
- * would fill the memory of the database server.
+ * The maximum number of prepared statements. PostgreSQL stores each of them for each connection. Most statements are
+ * fixed, but a list makes a different statement for each length.
  */
 const maxStatements = 300
 
@@ -133,7 +133,7 @@ class StatementNames {
     const existing = this.#names.get(sql)
     if (existing !== undefined || !this.#prepare || this.#names.size >= maxStatements)
       return existing
-    // Derive the name from the text: two servers may share the connections of a pool of the application.
+    // Derive the name from the text, because two servers may share the connections of a pool of the application.
     const name = `oauth2server_${this.#generation}_${sha256(sql)}`
     this.#names.set(sql, name)
     return name
@@ -241,7 +241,7 @@ class Session implements DatabaseConnection {
   }
 
   get #current(): PostgresConnection {
-    if (!this.#connection) throw new Error('The connection was given back.')
+    if (!this.#connection) throw new Error('The connection was released.')
     return this.#connection
   }
 }

@@ -1,6 +1,6 @@
 import { ReferenceNotFound, StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 
-/** Returns the five-character SQLSTATE, or undefined for an error that the server did not send. */
+/** Returns the five-character SQLSTATE; undefined for an error that PostgreSQL did not send. */
 export const sqlStateOf = (error: unknown): string | undefined => {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
@@ -27,7 +27,7 @@ export const asStoreError = (
       storeError: new ReferenceNotFound('A referenced row no longer exists.'),
       breaksConnection: false,
     }
-  // Without a state, the server did not respond: the connection was refused or lost, or timed out.
+  // Without a state, PostgreSQL did not respond: the connection was refused or lost, or timed out.
   if (isConnecting || state === undefined || outages.test(state) || hasChangedPlan(error)) {
     const storeError = new StoreUnavailable('The database cannot be used right now.', {
       cause: error,
@@ -41,10 +41,12 @@ export const asStoreError = (
 export const hasChangedPlan = (error: unknown): boolean =>
   sqlStateOf(error) === '0A000' && error instanceof Error && /cached plan/.test(error.message)
 
-/** Returns whether a value does not fit its type: not a number, not a UUID, out of range, or with a NUL character. */
+/** Returns whether a value does not fit the type of its column, such as a text without digits for a number. */
 export const isBeyondType = (error: unknown): boolean =>
   ['22P02', '22003', '22021'].includes(sqlStateOf(error) ?? '')
 
-/** Returns whether the server reports a rollback: a deadlock, a conflict, a lock timeout, a cancelled statement. */
+/**
+ * Returns whether PostgreSQL has rolled back: after a deadlock, a conflict, a lock timeout or a cancelled statement.
+ */
 export const isRolledBack = (error: unknown): boolean =>
   /^(?:40|55P03|57014)/.test(sqlStateOf(error) ?? '')

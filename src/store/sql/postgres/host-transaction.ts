@@ -30,7 +30,7 @@ export const hostTransactions = ({ handle, schema }: HostTransactionOptions) => 
 
   const checkDatabase = async (tx: Kysely<Tables>): Promise<void> => {
     const theirs = await databaseOf(tx)
-    // The identity changes when the server restarts, so read the own identity again before refusing.
+    // The identity changes when PostgreSQL restarts, so read the identity of the store again before refusing.
     if (theirs !== known) known = await databaseOf(handle.read, schema)
     if (theirs !== known)
       throw new TypeError(
@@ -48,7 +48,8 @@ export const hostTransactions = ({ handle, schema }: HostTransactionOptions) => 
       )
     running.add(client)
     const connections = hostConnection(client)
-    // Without prepared statements: a later schema change would abort the transaction of the application.
+    // Do not prepare statements. A prepared statement fails once after a change of the schema, and the error would
+    // abort the transaction of the application.
     const dialect = new PostgresDialect(connections, { prepare: false, transactions: savepoint })
     try {
       return await new Kysely<Tables>({ dialect }).transaction().execute(async (tx) => {
@@ -73,7 +74,10 @@ export const hostTransactions = ({ handle, schema }: HostTransactionOptions) => 
   }
 }
 
-/** Identifies the database and its tables: two servers never start at the same microsecond. */
+/**
+ * Returns a text that identifies the database and its tables. Two PostgreSQL servers never start in the same
+ * microsecond.
+ */
 const databaseOf = async (db: Kysely<Tables>, schema?: string): Promise<string> => {
   const table = schema === undefined ? 'oauth2server_token' : `"${schema}".oauth2server_token`
   const { rows } = await sql<{ place: string }>`select concat_ws('/', pg_postmaster_start_time(),
@@ -81,7 +85,7 @@ const databaseOf = async (db: Kysely<Tables>, schema?: string): Promise<string> 
   return rows[0]?.place ?? ''
 }
 
-/** Finds the tables of the schema first, and then those of the application. Returns a function that undoes this. */
+/** Prepends the schema to the `search_path`. Returns a function that restores the former `search_path`. */
 const enterSchema = async (tx: Kysely<Tables>, schema: string): Promise<() => Promise<void>> => {
   const { rows } = await sql<{
     path: string

@@ -45,7 +45,7 @@ export const postgresHotPaths = ({
   batch,
   lockRetries,
 }: PostgresHotPathsOptions): HotPaths => {
-  // `migrate` finds out whether there is a foreign key, so the statements are built for the first token.
+  // Build the statements for the first token, because `migrate` first has to find out whether a foreign key exists.
   let built: ReturnType<typeof insertStatements> | undefined
   const inserting = () => {
     built ??= insertStatements(types, clientVersions, users, userForeignKey.exists)

@@ -46,7 +46,7 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
 export interface HostConnectionOptions {
   /** Milliseconds after which a connection that does not respond is closed. Default: never. */
   readonly responseTimeout?: number
-  /** Settings that each connection needs. The connection is closed afterwards, so that no other code receives them. */
+  /** Settings to set on each connection. A connection with such settings is closed afterwards instead of reused. */
   readonly settings?: readonly string[]
 }
 
@@ -75,7 +75,10 @@ export const hostConnections = (
   stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
 })
 
-/** Takes a client of a pool. The listener is added before the connection can be lost, unlike after a promise. */
+/**
+ * Takes a client of a pool. Adds the listener in the callback, because the connection could be lost before code after
+ * an `await` runs.
+ */
 const listeningClient = (pool: PostgresPool) =>
   new Promise<PostgresPoolClient>((resolve, reject) => {
     pool.connect((error, client) => {

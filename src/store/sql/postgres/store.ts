@@ -62,7 +62,7 @@ export const postgresStore = (
     }),
   })
   const store = sqlStore(handle)
-  // A standby server accepts queries, but no writes.
+  // A standby of PostgreSQL accepts queries, but no writes.
   const ping = async (): Promise<void> => {
     const { rows } = await dialect.run(isReadOnly, [])
     if (rows[0]?.is_read_only === 'on')

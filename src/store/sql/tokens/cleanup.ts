@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TokenStore } from '../../contract/tokens.ts'
 import type { Handle } from '../handle.ts'
 
-/** Deletes tokens in batches: expired tokens for the sweeper, and the oldest tokens beyond a bound. */
+/** Deletes tokens in batches: expired tokens for the sweeper, and the oldest tokens if there are too many. */
 export const tokenCleanup = ({
   read,
   purge,
@@ -29,8 +29,8 @@ export const tokenCleanup = ({
 
   return {
     async deleteExpired(now, limit) {
-      // Limit the rows in the order of the index before any other condition, so that the cost does not depend on the
-      // backlog.
+      // Apply the limit before any other condition. The statement then takes the same time, no matter how many expired
+      // tokens exist.
       const expired = read
         .selectFrom('oauth2server_token')
         .select(['id', 'client_key', 'is_personal'])

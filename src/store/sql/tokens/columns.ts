@@ -15,15 +15,16 @@ import type { Flag, Tables } from '../tables.ts'
 type TokenTable = Selectable<Tables['oauth2server_token']>
 type RotatedTable = Selectable<Tables['oauth2server_rotated_refresh_token']>
 
-/** The columns that a record determines. The database assigns the ID, and `touch` and `noteScopes`
- * write the uses. */
+/**
+ * The columns that a record determines. The database assigns the ID. `touch` and `noteScopes` write the other columns.
+ */
 export type TokenValues = Omit<
   TokenTable,
   'id' | 'last_used_at' | 'last_used_address' | 'used_scopes'
 >
 export type RotatedTokenValues = RotatedTable
 
-/** A token with the ID of its client, which every read joins. */
+/** A token with the current ID of its client, which is a column of another table. */
 export type TokenRow = TokenTable & { readonly client_id: string }
 
 type Fields = Omit<TokenFields, 'id' | 'clientId'>
@@ -39,7 +40,8 @@ const endsAt = ({ expires, refreshExpires }: Fields): number | null =>
 const field = columnsFor<Fields>()
 const secret = columnsFor<Secrets>()
 
-// A rotation does not write the columns of the owner, because that would also update their indexes and foreign keys.
+// A rotation does not write the columns that cannot change, such as the client and the user: PostgreSQL would then also
+// update their indexes and check their foreign keys.
 const fieldColumns = {
   client_key: field.plain('clientKey', 'bigint'),
   user_id: field.plain('userId', 'userKey'),

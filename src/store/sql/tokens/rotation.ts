@@ -16,7 +16,7 @@ export interface RotationValues {
   readonly replacedExpires: number | null
   readonly next: TokenValues
   readonly rotated: RotatedTokenValues
-  /** The new expiry of the authorization. A later current expiry remains. */
+  /** The new expiry of the authorization, unless its current expiry is later. */
   readonly endsAt: number
 }
 
@@ -53,7 +53,10 @@ export const replacePair: RotationStatement = {
   ],
 }
 
-/** The statements after the replacement: delete the exchanged tokens, store the tombstone, extend the authorization. */
+/**
+ * The statements after the replacement. They delete the exchanged tokens, store the rotated refresh token, and extend
+ * the authorization.
+ */
 export const afterReplacement: readonly RotationStatement[] = [
   {
     text: 'delete from oauth2server_token where parent_id = ?',

@@ -12,7 +12,9 @@ export type LeakAct = (typeof leakActs)[number]
 /** The current state of a credential. */
 export interface LeakFacts {
   readonly credential: Credential
-  /** Whether the credential still exists: it may be expired, or belong to a disabled client or an inactive user. */
+  /**
+   * Whether the credential still exists, even if it is expired, or belongs to a disabled client or an inactive user.
+   */
   readonly exists: boolean
   readonly isValid: boolean
   /** The user of the credential, or the owner of the client. */

@@ -143,7 +143,7 @@ const act = async (request: SettingsRequest, params: Parameters): Promise<Change
   }
   const { user } = request.signedIn
   const isDone = name === 'end' ? !facts.exists : name === 'disable' && facts.client?.isDisabled
-  // An act in another tab may have been the first. Confirm the second one in the same way.
+  // The user may have carried out the same act in another tab. Confirm the repetition in the same way.
   const isRepeated = isDone && (name === 'end' || user.isAdmin)
   if (!isRepeated && !facts.acts.includes(name)) throw notFound()
   const done = await carryOut(name, facts, request)
