@@ -78,7 +78,7 @@ test('the fuzz test enables every grant, and like the soak test sends requests f
 test('the table of standards lists the file of every grant and every extension [T3035]', async () => {
   const table = await readFile(join(import.meta.dirname, '../../docs/standards.md'), 'utf8')
   const ofNoStandard = ['leak-reports.ts']
-  for (const directory of ['grants', 'extensions', 'client-authentication']) {
+  for (const directory of ['grants', 'extensions']) {
     const path = join(import.meta.dirname, '../../src/protocol', directory)
     const names = (await readdir(path)).filter((name) => name !== 'built-in.ts')
     const missing = names.filter(
