@@ -127,6 +127,7 @@ const described = (
   const known = supportedGrantTypes(server).filter((type) => !withoutConsent.includes(type))
   const { input, metadata: further } = describedClient(adapted(metadata, known), {
     grantTypes: known,
+    responseTypes: ['code'],
     grantTypesWithoutConsent: withoutConsent,
     grantTypesOfClients: grantTypesOfClients(server),
     authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),
