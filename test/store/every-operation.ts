@@ -59,8 +59,8 @@ const clients = async (store: Store): Promise<void> => {
   }
   await store.clients.among([clientId, 'other'])
   await store.clients.countOfOwner(userId, 10)
-  await store.clients.countUnused(10)
-  await store.clients.deleteUnused(now, 10)
+  await store.clients.countUnused(10, ['client_credentials'])
+  await store.clients.deleteUnused(now, 10, ['client_credentials'])
   await store.clients.endOwnTokens(clientId)
   await store.clients.deletePersonalOf(userId, now, 10)
   await store.clients.delete(clientId, 1)
@@ -163,6 +163,7 @@ const clientLogins = async (store: Store): Promise<void> => {
   const clientKey = 1
   const login = { session: 'one', sid: 'sid', clientKey, userId, isOffline: false, expiresAt: 9 }
   await of.insert({ ...login, authorizationId: 1 })
+  await of.insert({ ...login, authorizationId: null })
   await of.move('one', 'two')
   await of.takeOfSession('two')
   await of.takeEnded(userId)
@@ -227,7 +228,7 @@ const others = async ({
   await sweeperNotes.until('missing user', 1, 10)
   await sweeperNotes.delete('missing user', ['1', '2'])
   await expired.count({ now: 1, idleSince: 1, auditBefore: 1, unusedClientsBefore: 1 }, 10)
-  await store.clients.countUnused(10, 1)
+  await store.clients.countUnused(10, ['client_credentials'], 1)
   await secretKeys.add('key', 1)
   await secretKeys.ids()
   await secretKeys.delete('key')

@@ -74,12 +74,13 @@ export interface ClientStore {
   endOwnTokens(clientId: string): Promise<void>
   /**
    * Deletes at most `limit` unused clients that were stored before a time and that no owner registered. An unused
-   * client has no token, no authorization and no consent. A client never counts as unused if it may use
-   * `client_credentials`, or if an administrator verified, disabled or pinned it.
+   * client has no token, no authorization and no consent. A client never counts as unused if an administrator
+   * verified, disabled or pinned it.
+   * @param inUse grant types whose clients never count as unused, because their tokens may all have been deleted
    */
-  deleteUnused(before: number, limit: number): Promise<number>
+  deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
   /** Counts the clients that `deleteUnused` would delete; without `before`, regardless of their age. Stops at `max`. */
-  countUnused(max: number, before?: number): Promise<number>
+  countUnused(max: number, inUse: readonly string[], before?: number): Promise<number>
   /**
    * Counts the applications that a user registered, up to `max`, without internal clients and the clients of personal
    * tokens.

@@ -8,6 +8,7 @@ import {
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
+import { decodedResponseTypes, encodedResponseTypes } from '../../model/response-type.ts'
 import type { UserId } from '../../model/user.ts'
 import type {
   AnyClientSummary,
@@ -51,7 +52,7 @@ const toRow = ({
   default_scopes: joined(fields.defaultScopes),
   allowed_scopes: joinedOrNull(fields.allowedScopes),
   grant_types: joinedOrNull(fields.grantTypes),
-  response_types: joinedOrNull(fields.responseTypes),
+  response_types: joinedOrNull(encodedResponseTypes(fields.responseTypes)),
   token_endpoint_auth_method: fields.tokenEndpointAuthMethod,
   default_resource: fields.defaultResource,
   created_at: fields.createdAt,
@@ -87,7 +88,7 @@ export const fromRow = (row: Row): ClientFields => ({
   defaultScopes: split(row.default_scopes),
   allowedScopes: splitOrNull(row.allowed_scopes),
   grantTypes: splitOrNull(row.grant_types),
-  responseTypes: splitOrNull(row.response_types),
+  responseTypes: decodedResponseTypes(splitOrNull(row.response_types)),
   tokenEndpointAuthMethod: row.token_endpoint_auth_method as TokenEndpointAuthMethod | null,
   defaultResource: row.default_resource,
   createdAt: row.created_at,
@@ -216,14 +217,20 @@ export const sqlClients = (
       union select client_key from oauth2server_authorization
       where user_id = ${userId} and revoked_at is null and expires_at > ${now})`
 
-  const unused = () =>
+  const unused = (inUse: readonly string[]) =>
     read
       .selectFrom('oauth2server_client as c')
       .select('c.client_key')
       // Written exactly like the condition of the partial index, so that every database uses it.
       .where(sql<boolean>`c.origin <> 'owner'`)
-      // Tokens of `client_credentials` are deleted when they expire, so a client without rows may still be in use.
-      .where(sql<boolean>`(c.grant_types is null or c.grant_types not like '%client_credentials%')`)
+      .where(({ and }) =>
+        and(
+          inUse.map(
+            (type) =>
+              sql<boolean>`(c.grant_types is null or ' ' || c.grant_types || ' ' not like ${`% ${type} %`})`,
+          ),
+        ),
+      )
       // Retain disabled clients: a deleted client with a metadata document would be stored again, and not be disabled.
       .where('c.is_disabled', '=', 0)
       .where('c.is_verified', '=', 0)
@@ -426,8 +433,11 @@ export const sqlClients = (
         .execute()
     },
 
-    async deleteUnused(before, limit) {
-      const old = unused().where('c.created_at', '<', before).orderBy('c.created_at').limit(limit)
+    async deleteUnused(before, limit, inUse) {
+      const old = unused(inUse)
+        .where('c.created_at', '<', before)
+        .orderBy('c.created_at')
+        .limit(limit)
       const deleted = await purge
         .deleteFrom('oauth2server_client')
         .where('client_key', 'in', old)
@@ -439,9 +449,9 @@ export const sqlClients = (
       return deleted.length
     },
 
-    async countUnused(max, before) {
+    async countUnused(max, inUse, before) {
       // This query reads thousands of rows, so run it in the purge thread, where it does not delay requests.
-      const some = unused()
+      const some = unused(inUse)
         .$if(before !== undefined, (q) => q.where('c.created_at', '<', before ?? 0))
         .orderBy('c.created_at')
         .limit(max)
