@@ -45,6 +45,22 @@ describe.each(names)('the page template %s', (name) => {
     expect(html).not.toMatch(/\sstyle=|\son[a-z]+=|<style|undefined|\[object|NaN/)
   })
 
+  test('names each button, and each question before an act, differently [T3008]', async () => {
+    const html = await renderPage(name, views[name])
+    for (const tag of [
+      /<button\b([^>]*)>([\s\S]*?)<\/button>/g,
+      /<details class="danger"[^>]*>\s*<summary([^>]*)>([\s\S]*?)<\/summary>/g,
+    ]) {
+      const labels = [...html.matchAll(tag)]
+        .filter(([, attributes = '']) => !/ hidden/.test(attributes))
+        .map(([, attributes = '', content = '']) => {
+          const [, label] = /aria-label="([^"]*)"/.exec(attributes) ?? []
+          return label ?? content.replaceAll(/<[^>]*>/g, '').trim()
+        })
+      expect(labels).toEqual([...new Set(labels)])
+    }
+  })
+
   test('declares the language and the writing direction of the reader', async () => {
     const reader = { language: 'en', locale: 'ar-EG', direction: 'rtl' } as const
     const html = await renderPage(name, views[name], { reader })
@@ -189,7 +205,7 @@ describe('texts for the reader of a page', () => {
     const activity = 'href="/account/settings/activity/"'
     const leaked = 'href="/account/settings/leaked/"'
     const user = { email: 'ada@example.org', isAdmin: false }
-    const admin = 'href="/admin/applications/"'
+    const admin = 'href="/admin/"'
     expect(await links({})).toEqual([...lists, sessions, activity, leaked, admin])
     expect(await links({ user })).toEqual([...lists, sessions, activity, leaked])
     const without = { ...frame.links, sessions: null }

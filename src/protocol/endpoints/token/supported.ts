@@ -1,15 +1,28 @@
-import type { ResponseType } from '../../../model/client.ts'
+import {
+  enabledResponseTypes,
+  type ResponseType,
+  returnsAccessToken,
+  returnsCode,
+} from '../../../model/response-type.ts'
 import type { Configuration, Identity, PlugIns, ServerContext } from '../../server-context.ts'
 
 /** Returns the enabled grant types. RFC 8414 §2. */
 export const supportedGrantTypes = ({ grants }: Pick<ServerContext, 'grants'>): readonly string[] =>
   grants.map(({ type }) => type)
 
-/** Returns the enabled grant types that a client cannot enable for itself. */
+/** Returns the grant types that a client cannot enable for itself, including disabled types. */
 export const grantTypesWithoutConsent = ({
-  grants,
-}: Pick<ServerContext, 'grants'>): readonly string[] =>
-  grants.filter(({ worksWithoutConsent }) => worksWithoutConsent === true).map(({ type }) => type)
+  knownGrants,
+}: Pick<PlugIns, 'knownGrants'>): readonly string[] =>
+  knownGrants
+    .filter(({ worksWithoutConsent }) => worksWithoutConsent === true)
+    .map(({ type }) => type)
+
+/** Returns the grant types with which a client acts on its own behalf, including disabled types. */
+export const grantTypesOfClients = ({
+  knownGrants,
+}: Pick<PlugIns, 'knownGrants'>): readonly string[] =>
+  knownGrants.filter(({ actsForClient }) => actsForClient === true).map(({ type }) => type)
 
 type Metadata = Readonly<Record<string, unknown>>
 
@@ -37,14 +50,14 @@ export const metadataOfExtensions = (server: ServerContext): Metadata =>
 export const resourceMetadataOfExtensions = (server: ServerContext): Metadata =>
   Object.assign({}, ...server.extensions.map((extension) => extension.resourceMetadata?.(server)))
 
-/** Returns the response types with which a client can obtain a token. RFC 8414 §2. */
+/** Returns the response types that clients can use. RFC 8414 §2. */
 export const supportedResponseTypes = (
   server: Pick<ServerContext, 'settings' | 'grants'>,
 ): readonly ResponseType[] =>
-  server.settings.allowedResponseTypes.filter((type) =>
-    type === 'code'
-      ? // Do not issue codes that no grant can redeem.
-        supportedGrantTypes(server).includes('authorization_code')
-      : // A token in a redirect cannot be bound to a DPoP key.
-        server.settings.dpop !== 'required',
+  enabledResponseTypes(server.settings).filter(
+    (type) =>
+      // Do not issue codes that no grant can redeem.
+      (!returnsCode(type) || supportedGrantTypes(server).includes('authorization_code')) &&
+      // An access token in a redirect cannot be bound to a DPoP key.
+      (!returnsAccessToken(type) || server.settings.dpop !== 'required'),
   )
