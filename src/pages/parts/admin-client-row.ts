@@ -2,6 +2,7 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { AdminClientItem } from '../models/admin.ts'
 import type { ArrangedList } from '../models/list.ts'
+import { nameAmong } from './distinct-names.ts'
 import { badge, countText, labelled } from './facts.ts'
 import { logo } from './logo.ts'
 import { endForm, listRow } from './rows.ts'
@@ -15,7 +16,6 @@ export const adminClientRow = (
 ): Html => {
   const { admin: texts, facts: words } = frame.texts
   const { name, clientId, isDisabled } = client
-  const isAlone = items.filter((item) => item.name === name).length === 1
   const label = isDisabled ? texts.enable : texts.disable
   return listRow({
     name: html`${logo(client.logo)}<a href="${client.href}"><bdi>${name}</bdi></a>`,
@@ -34,8 +34,7 @@ export const adminClientRow = (
         action,
         fields: { client_id: clientId, act: isDisabled ? 'enable' : 'disable' },
         label,
-        // Impostors have the name of another application.
-        name: `${label}: ${isAlone ? name : `${name} (${clientId})`}`,
+        name: `${label}: ${nameAmong(client, items)}`,
         back,
         isHarmless: isDisabled,
       },
