@@ -196,6 +196,7 @@ const layers: readonly Layer[] = [
       'adapters/node-http.ts',
       'model/',
       'protocol/endpoints/operations/home.ts', // the start page, which only a standalone server has
+      'protocol/endpoints/settings/wire.ts', // the JSON of records, which commands print like the settings API
       'server/environment/',
     ],
     types: ['server/'],

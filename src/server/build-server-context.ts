@@ -41,7 +41,7 @@ export const buildServerContext = (
 ): ServerContext => {
   const { options, settings, issuer, basePath, random, log } = prepared
   const { context, records, provider, signingKeys, uses, refusals } = built
-  const { extensions, grants, clientAuthentication, endpoints } = plugIns
+  const { extensions, grants, knownGrants, clientAuthentication, endpoints } = plugIns
   const sessions = new Sessions(context, issuer, prepared.verifyJwt, options.resourceOwner)
   const resourceServer = buildResourceServer(prepared, built, {
     sessions,
@@ -65,6 +65,7 @@ export const buildServerContext = (
     userLinks: new UserLinks(context),
     resourceServer,
     grants,
+    knownGrants,
     clientAuthentication,
     extensions,
     endpoints,

@@ -181,7 +181,9 @@ const pages = [
   '/account/settings/sessions/',
   '/account/settings/applications/clients/new/',
   '/account/settings/applications/tokens/new/',
+  '/admin/',
   '/admin/applications/',
+  '/admin/tokens/',
 ]
 
 const metadata = {
