@@ -180,6 +180,8 @@ describe('MX-04 Content and URL of the metadata [T544]', () => {
     pushed_authorization_request_endpoint: '/oauth/par',
     device_authorization_endpoint: '/oauth/device_authorization',
     registration_endpoint: '/oauth/register',
+    userinfo_endpoint: '/oauth/userinfo',
+    end_session_endpoint: '/oauth/logout',
   }
   const off: TestOptions = {
     revocation: false,
@@ -194,10 +196,7 @@ describe('MX-04 Content and URL of the metadata [T544]', () => {
 
   test.each<[string, TestOptions]>([
     ['default settings', {}],
-    [
-      'all grants and extensions enabled',
-      { ...everything, openidConnect: false, trustedProxies: [] },
-    ],
+    ['all grants and extensions enabled', { ...everything, trustedProxies: [] }],
     ['optional features disabled', off],
     ['no refresh tokens', { allowedGrantTypes: ['authorization_code', 'client_credentials'] }],
     ['no authorization codes', { allowedResponseTypes: ['token'] }],
