@@ -149,7 +149,7 @@ describe('rejects a contradicting setting at start-up', () => {
       OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'token',
     }
     expect(problemsOf(settingsFrom(env))).toEqual([
-      'allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) must be none but code with securityProfile (OAUTH2SERVER_SECURITY_PROFILE) oauth2.1; the given value is ["token"].',
+      'allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) must be limited to code with securityProfile (OAUTH2SERVER_SECURITY_PROFILE) oauth2.1; the given value is ["token"].',
     ])
   })
 
