@@ -19,6 +19,7 @@ interface CreateOptions {
   readonly public?: true
   readonly internal?: true
   readonly website?: string
+  readonly logoUri?: string
   readonly description?: string
   readonly allowedScope?: readonly string[]
   readonly grantType?: readonly string[]
@@ -69,6 +70,12 @@ export const addClients = (program: Command): void => {
     )
     .option('--internal', 'The client belongs to the application itself.')
     .addOption(single('--website <url>', 'The website, shown to users.'))
+    .addOption(
+      single(
+        '--logo-uri <url>',
+        'The https URL of the logo, shown to users after the client is verified.',
+      ),
+    )
     .addOption(single('--description <text>', 'The description, shown to users.'))
     .addOption(
       repeated(
@@ -260,6 +267,7 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   optionalScopes: options.optionalScope ?? [],
   description: options.description ?? '',
   website: options.website ?? '',
+  logoUri: options.logoUri ?? '',
   allowedScopes: options.allowedScope ?? null,
   grantTypes: options.grantType ?? null,
   responseTypes: options.responseType ?? null,

@@ -65,8 +65,8 @@ export const auditEvents = {
   'token.refreshed': { sentence: 'A refresh token was redeemed.', details: ['scopes'] },
   'token.revoked': {
     sentence:
-      'A client, a user or code of the application revoked a token, together with its authorization if it has one.',
-    details: [],
+      'A client, a user or code of the application revoked a token, together with its authorization if it has one. `ending` contains its last four characters; null if only the authorization is known.',
+    details: ['ending'],
   },
   'token.deleted': {
     sentence: 'An administrator deleted a token. `ending` contains its last four characters.',

@@ -325,6 +325,19 @@ export const keptMetadata = ({
 }: Pick<Client, 'metadata'>): Pick<ClientMetadata, (typeof storedMembers)[number]> =>
   JSON.parse(metadata)
 
+/**
+ * Returns the metadata with the URL of a logo; an empty text removes the URL.
+ * @throws InvalidField
+ */
+export const withLogoUri = (metadata: string, given: string): string => {
+  const address = given.trim()
+  if (address !== '' && !link.safeParse(address).success)
+    throw new InvalidField('logo_uri', 'The logo must be a URL that starts with https://.', {
+      problem: 'websiteInvalid',
+    })
+  return JSON.stringify({ ...JSON.parse(metadata), logo_uri: address || undefined })
+}
+
 /** The metadata names of fields that have a different name in the client record. */
 const wireNames: Readonly<Record<string, string>> = { name: 'client_name', website: 'client_uri' }
 

@@ -11,6 +11,7 @@ const otherNames: Readonly<Record<string, string>> = {
   default_scopes: 'scope',
   optional_scopes: 'optional-scope',
   redirect_uris: 'redirect-uri',
+  logo_uri: 'logo-uri',
   post_logout_redirect_uris: 'post-logout-redirect-uri',
   backchannel_logout_uri: 'backchannel-logout-uri',
   is_confidential: 'public',

@@ -183,7 +183,7 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     const userId = await aUser(store)
     for (let count = 0; count < 2; count += 1)
       await store.sessions.insert(sessionRow({ userId, createdAt: count }))
-    return () => store.sessions.deleteOldest(userId, 1)
+    return () => store.sessions.deleteOldest(userId, 1, { now: 0, idleSince: 0 })
   },
   'users.find': async (store) => {
     const id = await aUser(store)

@@ -121,6 +121,64 @@ describe('the logo of a client', () => {
     })
   })
 
+  test('can be named by the owner in the form of the application, and is shown after the verification [T3178]', async () => {
+    const owner = await Person.stranger(app)
+    const created = await owner.fill(at.newClient, { name: 'Printer', logo_uri: publish() })
+    expect(created.status).toBe(303)
+    const path = created.location ?? ''
+    const clientId = path.split('/').at(-2) ?? ''
+    await app.server.clients.update(clientId, { redirectUris: redirectUri })
+    expect(logoOn(await owner.get(path))).toBeUndefined()
+    await verify(clientId)
+    expect(logoOn(await owner.get(path))).toBeDefined()
+    expect(logoOn(await consentOf(clientId))).toBeDefined()
+
+    const other = publish(jpeg)
+    const asked = await owner.fill(path, { logo_uri: other })
+    expect([asked.status, asked.text]).toEqual([
+      200,
+      expect.stringContaining(en.client.losses.verification),
+    ])
+    expect(logoOn(await consentOf(clientId))).toBeDefined()
+    await owner.send(asked.form(path, 'name'))
+    expect(logoOn(await consentOf(clientId))).toBeUndefined()
+    await verify(clientId)
+    const image = await served(logoOn(await consentOf(clientId)))
+    expect(Buffer.from(await image.arrayBuffer()).equals(jpeg)).toBe(true)
+
+    await owner.send((await owner.fill(path, { logo_uri: '' })).form(path, 'name'))
+    expect((await owner.get(path)).form(path, 'name').fields.logo_uri).toEqual([''])
+    expect(logoOn(await consentOf(clientId))).toBeUndefined()
+  })
+
+  test.each([
+    'http://printer.example/logo.png',
+    'https://user@printer.example/logo.png',
+    'javascript:alert(1)',
+    'logo.png',
+    `https://printer.example/${'x'.repeat(2_000)}`,
+  ])('cannot be %s [T3179]', async (logo_uri) => {
+    const page = await admin.fill(at.newClient, { name: 'Printer', logo_uri })
+    expect(page.status).toBe(400)
+    expect(page.wrong('logo_uri')).toBe(en.problems.websiteInvalid)
+    expect(page.form(at.newClient).fields.logo_uri).toEqual([logo_uri])
+  })
+
+  test('is kept when the owner changes another field, also with other metadata [T3180]', async () => {
+    const { client_id } = await register(publish(), { contacts: ['ada@example.org'] })
+    await app.server.clients.update(client_id, { userId: admin.user.id })
+    await verify(client_id)
+    const before = await app.server.clients.find(client_id)
+    const path = at.client(client_id)
+    expect((await admin.fill(path, { default_scopes: ['notes:read'] })).status).toBe(303)
+    const after = await app.server.clients.find(client_id)
+    expect(after).toMatchObject({ isVerified: true, metadata: before?.metadata })
+    const [edited] = await app.query(
+      "select details from oauth2server_audit where event = 'client.edited' order by id desc",
+    )
+    expect(JSON.parse(String(edited?.details)).fields).toEqual(['default_scopes'])
+  })
+
   test('is shown in the list and on the pages of the application [T2825]', async () => {
     const { client_id } = await register(publish())
     await verify(client_id)

@@ -117,6 +117,48 @@ describe('an error in a form', () => {
     expect(html).toMatch(/value="day" checked/)
     expect(html).toContain('Choose a day, 18 Oct 2027 at the latest.')
   })
+
+  test('an error of the expiry date is beside the date, before the other choices [T3175]', async () => {
+    const sentence = en.problems.expiresInPast
+    const html = await renderPage('newPersonalToken', {
+      ...views.newPersonalToken,
+      problem: { sentence, fields: [{ name: 'expires', sentence }] },
+    })
+    const [, day = ''] = /<div class="day">([\s\S]*?)<\/div>/.exec(html) ?? []
+    expect(day).toContain('id="expires-problem"')
+    expect(html.indexOf('id="expires-problem"')).toBeLessThan(html.indexOf('value="never"'))
+  })
+})
+
+describe('a row of a list', () => {
+  test.each([
+    [['notes:read'], 'notes:read'],
+    [['notes:read', 'notes:write', 'user:email'], 'notes:read +2'],
+    [[], en.facts.noPermissions],
+  ])(
+    'shows the first of the permissions %j, and the number of the others [T3176]',
+    async (scopes, shown) => {
+      const inRow = (html: string): readonly string[] =>
+        all(html, /<span class="scopes"[^>]*>([\s\S]*?)<\/span>/g).map((text) =>
+          text.replaceAll(/<[^>]*>/g, ''),
+        )
+      const { personalTokens, authorized } = views
+      const tokens = personalTokens.tokens.items.map((item) => ({ ...item, scopes }))
+      const html = await renderPage('personalTokens', {
+        ...personalTokens,
+        tokens: { ...personalTokens.tokens, items: tokens },
+      })
+      expect(inRow(html)).toEqual(tokens.map(() => shown))
+      const items = authorized.authorized.items.map((item) => ({ ...item, scopes }))
+      const allowed = await renderPage('authorized', {
+        ...authorized,
+        authorized: { ...authorized.authorized, items },
+      })
+      const withDevices = items.filter(({ devices }) => devices.length > 0)
+      expect(withDevices.length).toBeGreaterThan(0)
+      expect(inRow(allowed)).toEqual(withDevices.map(() => shown))
+    },
+  )
 })
 
 describe('texts for the reader of a page', () => {

@@ -264,7 +264,10 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
       method: 'POST',
       body: new URLSearchParams({ client_id, client_secret, token: access_token }),
     })
-    return { about: { ...byClient(somebody, client), token_id } }
+    return {
+      about: { ...byClient(somebody, client), token_id },
+      details: { ending: access_token.slice(-4) },
+    }
   },
   async 'token.deleted'() {
     const { client, somebody } = await clientOf()

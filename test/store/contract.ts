@@ -814,21 +814,39 @@ export const storeContract = (
         expect(await other.sessions.find(kept.id)).toBeUndefined()
       })
 
-      test('deleteOldest() deletes the sessions of a user except for the latest, and no session of another user', async () => {
+      test('deleteOldest() deletes the valid sessions of a user except for the latest, and no session of another user', async () => {
         const [userId, another] = [await aUser(store), await aUser(store)]
+        const valid = { now: 0, idleSince: 0 }
         const rows = [3, 1, 4, 2].map((createdAt) => sessionRow({ userId, createdAt }))
         const kept = sessionRow({ userId: another, createdAt: 0 })
         for (const row of [...rows, kept]) await store.sessions.insert(row)
-        await store.sessions.deleteOldest(userId, 4)
+        expect(await store.sessions.deleteOldest(userId, 4, valid)).toBe(0)
         expect((await other.sessions.ofUser(userId, { after: null, limit: 9 })).items).toHaveLength(
           4,
         )
-        await store.sessions.deleteOldest(userId, 2)
+        expect(await store.sessions.deleteOldest(userId, 2, valid)).toBe(2)
         const { items } = await other.sessions.ofUser(userId, { after: null, limit: 9 })
         expect(items.map(({ createdAt }) => createdAt)).toEqual([4, 3])
-        await store.sessions.deleteOldest(userId, 0)
+        expect(await store.sessions.deleteOldest(userId, 0, valid)).toBe(2)
         expect((await other.sessions.ofUser(userId, { after: null, limit: 9 })).items).toEqual([])
         expect(await other.sessions.find(kept.id)).toBeDefined()
+      })
+
+      test('deleteOldest() neither counts nor deletes expired and idle sessions [T3170]', async () => {
+        const userId = await aUser(store)
+        const [valid, expired, idle] = [
+          sessionRow({ userId, createdAt: 1, expiresAt: 11, lastSeenAt: 6 }),
+          sessionRow({ userId, createdAt: 2, expiresAt: 10, lastSeenAt: 6 }),
+          sessionRow({ userId, createdAt: 3, expiresAt: 11, lastSeenAt: 5 }),
+        ]
+        for (const row of [valid, expired, idle]) await store.sessions.insert(row)
+        const at = { now: 10, idleSince: 5 }
+        expect(await store.sessions.deleteOldest(userId, 1, at)).toBe(0)
+        expect(await other.sessions.find(valid.id)).toBeDefined()
+        expect(await store.sessions.deleteOldest(userId, 0, at)).toBe(1)
+        expect(await other.sessions.find(valid.id)).toBeUndefined()
+        expect(await other.sessions.find(expired.id)).toBeDefined()
+        expect(await other.sessions.find(idle.id)).toBeDefined()
       })
 
       test('deleteExpired() deletes expired and idle sessions up to the limit', async () => {

@@ -146,7 +146,7 @@ const sessions = async (store: Store): Promise<void> => {
   await of.touch({ ...row, lastSeenAt: 2 })
   await of.ofUser(userId, first)
   await of.ofUser(userId, later)
-  await of.deleteOldest(userId, 5)
+  await of.deleteOldest(userId, 5, { now: 1, idleSince: 1 })
   await of.deleteOfUser(userId, row.id)
   await of.deleteOfUser(userId)
   await of.delete(row.id)

@@ -296,6 +296,7 @@ export const ar: Messages = {
     descriptionHint: 'اختياري. ما يفعله تطبيقك، ولماذا يحتاج إلى الأذونات.',
     website: 'الموقع الإلكتروني',
     websiteHint: `اختياري. حيث يجد المستخدمون مزيدًا من المعلومات، ويبدأ بـ ${https}`,
+    logoHint: `اختياري. عنوان صورة بتنسيق ${isolated('PNG')} أو ${isolated('JPEG')} أو ${isolated('WebP')} أو ${isolated('GIF')}، لا تتجاوز ${isolated('1024 × 1024')} بكسل و${isolated('100 KB')}، ويبدأ بـ ${https}. تظهر الصورة بعد أن يوثّق أحد المسؤولين تطبيقك.`,
     redirectUris: 'عناوين URI لإعادة التوجيه',
     redirectUrisHint: `عنوان واحد في كل سطر. يعود المستخدمون إلى أحد هذه العناوين بعد اتخاذ قرارهم. يجب أن يكون العنوان مطابقًا تمامًا، وأن يبدأ بـ ${https} (أو ${http} على حاسوبك).`,
     logoutFields: `تسجيل الخروج (${isolated('OpenID Connect')})`,

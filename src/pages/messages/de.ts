@@ -253,6 +253,8 @@ export const de: Messages = {
     descriptionHint: 'Optional. Was deine Anwendung tut und wofür sie Berechtigungen braucht.',
     website: 'Website',
     websiteHint: 'Optional. Hier erfährt man mehr; die Adresse beginnt mit https://',
+    logoHint:
+      'Optional. Die Adresse eines Bildes (PNG, JPEG, WebP oder GIF) mit höchstens 1024 × 1024 Pixeln und 100 KB; sie beginnt mit https://. Man sieht es, nachdem ein Administrator deine Anwendung verifiziert hat.',
     redirectUris: 'Weiterleitungs-URIs',
     redirectUrisHint:
       'Eine pro Zeile. Nach der Entscheidung geht es zu einer dieser Adressen zurück. Sie muss genau übereinstimmen und mit https:// beginnen (oder mit http:// auf deinem eigenen Computer).',

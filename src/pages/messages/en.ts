@@ -257,6 +257,8 @@ export const en = {
     descriptionHint: 'Optional. What your application does, and why it needs permission.',
     website: 'Website',
     websiteHint: 'Optional. A page with more information; the address must begin with https://',
+    logoHint:
+      'Optional. The https:// address of a PNG, JPEG, WebP or GIF image with at most 1024 × 1024 pixels and 100 KB. People see it after an administrator has verified your application.',
     redirectUris: 'Redirect URIs',
     redirectUrisHint:
       'One per line. People return to one of these addresses after their decision. Enter the exact address, which must begin with https:// (or http:// on your own computer).',

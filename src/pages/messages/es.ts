@@ -254,6 +254,8 @@ export const es: Messages = {
     descriptionHint: 'Opcional. Qué hace tu aplicación y por qué necesita permiso.',
     website: 'Sitio web',
     websiteHint: 'Opcional. Dónde encontrar más información; empieza por https://',
+    logoHint:
+      'Opcional. La dirección https:// de una imagen PNG, JPEG, WebP o GIF de 1024 × 1024 píxeles y 100 KB como máximo. Se muestra cuando un administrador ha verificado tu aplicación.',
     redirectUris: 'URI de redirección',
     redirectUrisHint:
       'Una por línea. Tras decidir, las personas vuelven a una de estas direcciones. Tiene que ser la dirección exacta y empezar por https:// (o http:// en tu propio equipo).',

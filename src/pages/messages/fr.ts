@@ -256,6 +256,8 @@ export const fr: Messages = {
       'Facultatif. Ce que fait votre application et pourquoi elle a besoin d’autorisations.',
     website: 'Site web',
     websiteHint: 'Facultatif. Où en savoir plus\u202f; l’adresse commence par https://',
+    logoHint:
+      'Facultatif. L’adresse https:// d’une image PNG, JPEG, WebP ou GIF de 1024 × 1024 pixels et de 100 Ko au plus. On la voit une fois qu’un administrateur a vérifié votre application.',
     redirectUris: 'URI de redirection',
     redirectUrisHint:
       'Un URI par ligne. Après avoir décidé, on revient à l’une de ces adresses. L’adresse doit être exacte et commencer par https:// (ou par http:// sur votre propre ordinateur).',

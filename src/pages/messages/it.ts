@@ -249,6 +249,8 @@ export const it: Messages = {
       'Facoltativa. Che cosa fa la tua applicazione e perché ha bisogno di autorizzazioni.',
     website: 'Sito web',
     websiteHint: 'Facoltativo. Dove saperne di più; l’indirizzo inizia con https://',
+    logoHint:
+      'Facoltativo. L’indirizzo https:// di un’immagine PNG, JPEG, WebP o GIF di al massimo 1024 × 1024 pixel e 100 KB. È visibile dopo che un amministratore ha verificato la tua applicazione.',
     redirectUris: 'URI di reindirizzamento',
     redirectUrisHint:
       'Uno per riga. Dopo aver deciso, si torna a uno di questi indirizzi. L’indirizzo deve essere esatto e iniziare con https:// (o con http:// sul tuo computer).',

@@ -271,6 +271,8 @@ export const pl: Messages = {
     descriptionHint: 'Opcjonalnie. Co robi Twoja aplikacja i po co jej uprawnienia.',
     website: 'Strona internetowa',
     websiteHint: 'Opcjonalnie. Gdzie znaleźć więcej informacji; zaczyna się od https://',
+    logoHint:
+      'Opcjonalnie. Adres https:// obrazu PNG, JPEG, WebP lub GIF o rozmiarze najwyżej 1024 × 1024 pikseli i 100 KB. Jest widoczny, gdy administrator zweryfikuje aplikację.',
     redirectUris: 'Adresy URI przekierowania',
     redirectUrisHint:
       'Po jednym w wierszu. Po podjęciu decyzji następuje powrót pod jeden z tych adresów. Musi to być dokładny adres zaczynający się od https:// (lub http:// na własnym komputerze).',

@@ -252,6 +252,8 @@ export const pt: Messages = {
     descriptionHint: 'Opcional. O que seu aplicativo faz e por que precisa de permissão.',
     website: 'Site',
     websiteHint: 'Opcional. Onde encontrar mais informações; começa com https://',
+    logoHint:
+      'Opcional. O endereço https:// de uma imagem PNG, JPEG, WebP ou GIF com no máximo 1024 × 1024 pixels e 100 KB. Ela aparece depois que um administrador verifica o seu aplicativo.',
     redirectUris: 'URIs de redirecionamento',
     redirectUrisHint:
       'Um por linha. Depois de decidir, as pessoas voltam para um destes endereços. Precisa ser o endereço exato e começar com https:// (ou http:// no seu próprio computador).',

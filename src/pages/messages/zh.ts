@@ -231,6 +231,8 @@ export const zh: Messages = {
     descriptionHint: '选填。应用的用途，以及需要权限的原因。',
     website: '网站',
     websiteHint: '选填。供用户了解更多信息的网址，须以 https:// 开头。',
+    logoHint:
+      '选填。以 https:// 开头的图片地址，格式为 PNG、JPEG、WebP 或 GIF，不超过 1024 × 1024 像素和 100 KB。管理员验证你的应用后，用户才会看到它。',
     redirectUris: '重定向 URI',
     redirectUrisHint:
       '每行一个。用户做出决定后会返回其中一个地址。地址必须完全一致，并以 https:// 开头（在你自己的电脑上可以使用 http://）。',

@@ -9,6 +9,8 @@ export interface ClientFormValues {
   readonly name: string
   readonly description: string
   readonly website: string
+  /** The URL of the logo. */
+  readonly logoUri: string
   /** One URI per line. */
   readonly redirectUris: string
   readonly isConfidential: boolean

@@ -7,7 +7,7 @@ import { formId } from './forms.ts'
 import { logo } from './logo.ts'
 import { websiteLink } from './outside.ts'
 import { endForm, listRow } from './rows.ts'
-import { scopeIds } from './scopes.ts'
+import { scopeIds, scopesInShort } from './scopes.ts'
 import { day } from './times.ts'
 
 /**
@@ -21,20 +21,21 @@ export const authorizedRow = (
 ): Html => {
   const { applications, facts: texts, list } = frame.texts
   const used = lastUsed(frame, item)
+  // With devices, the details of the devices contain all permissions, the owner and the website.
+  const hasDevices = item.devices.length > 0
   return listRow({
     pick: back === undefined ? undefined : { id: item.clientId, label: list.select(item.name) },
     name: html`${logo(item.logo)}<bdi>${item.name}</bdi>`,
     marks: [
       item.isVerified ? badge(texts.verified, 'good') : '',
+      hasDevices ? scopesInShort(item.scopes, frame) : '',
       item.description === '' ? '' : html`<p class="in-short" dir="auto">${item.description}</p>`,
     ],
     line: [
       devices(item, frame),
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
-      scopeIds(item.scopes, frame),
-      // With devices, the details of the devices contain these facts, because the line is too narrow for all facts.
-      ...(item.devices.length > 0 ? [] : ownerAndWebsite(item, frame)),
+      ...(hasDevices ? [] : [scopeIds(item.scopes, frame), ...ownerAndWebsite(item, frame)]),
     ],
     act: endForm(
       {

@@ -18,10 +18,13 @@ interface ClientForm {
 }
 
 /** Maps the name of each form field to its label. */
-export const clientLabels = ({ texts: { client } }: Frame): Readonly<Record<string, string>> => ({
+export const clientLabels = ({
+  texts: { admin, client },
+}: Frame): Readonly<Record<string, string>> => ({
   name: client.name,
   description: client.description,
   website: client.website,
+  logo_uri: admin.logo,
   redirect_uris: client.redirectUris,
   application_type: client.kindLegend,
   is_confidential: client.type,
@@ -38,6 +41,7 @@ export const editedFields = (frame: Frame): readonly EditedField<ClientFormValue
     name: ({ name }) => name,
     description: ({ description }) => description.replaceAll('\r', '').trim(),
     website: ({ website }) => website,
+    logo_uri: ({ logoUri }) => logoUri,
     redirect_uris: ({ redirectUris }) => redirectUris.replaceAll('\r', '').trim(),
     is_confidential: ({ isConfidential }) => (isConfidential ? facts.confidential : facts.public),
     default_scopes: ({ defaultScopes }) => sorted(defaultScopes),
@@ -74,6 +78,14 @@ ${textField({
   label: texts.website,
   hint: texts.websiteHint,
   value: values.website,
+  attributes: html` type="url" dir="ltr" autocomplete="off"`,
+  problem,
+})}
+${textField({
+  name: 'logo_uri',
+  label: frame.texts.admin.logo,
+  hint: texts.logoHint,
+  value: values.logoUri,
   attributes: html` type="url" dir="ltr" autocomplete="off"`,
   problem,
 })}

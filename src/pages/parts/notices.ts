@@ -31,7 +31,7 @@ export const done = (sentence: string | undefined): Html =>
   sentence === undefined ? html`` : html`<p class="notice" role="status">${sentence}</p>`
 
 /** Renders a notice that reports neither a success nor a problem. */
-const note = (sentence: string): Html =>
+export const note = (sentence: string): Html =>
   html`<p class="notice neutral" role="status">${sentence}</p>`
 
 /** Renders a warning. */

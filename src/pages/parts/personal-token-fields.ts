@@ -89,9 +89,9 @@ ${presets.map(({ days, at }) => choice(String(days), durationText(frame, days * 
 ${choice('day', texts.onDay, lastDay === null ? texts.onDayHint : texts.onDayLast(dayText(frame, lastDay)))}
 <div class="day">
 <input id="expires" name="expires" type="date" value="${values.expires}" min="${firstDay}"${lastDay === null ? '' : html` max="${lastDay}"`} aria-label="${texts.onDay}"${described(control)}${invalid(control)}>
+${problemOf(control)}
 </div>
 ${mayNeverExpire ? choice('never', facts.never, texts.neverHint) : ''}
-${problemOf(control)}
 <input type="hidden" name="time_zone" value="" data-time-zone>
 </fieldset>`
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { badge } from './facts.ts'
+import { badge, numberText } from './facts.ts'
 import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
 
 /** Groups scopes by their headings in the reader's language. */
@@ -37,6 +37,15 @@ export const scopeText = (scope: Scope, { reader, texts: { facts } }: Frame): Ht
 /** Renders the IDs of scopes without their texts, for lists. */
 export const scopeIds = (ids: readonly string[], { texts }: Frame): Html =>
   html`<span class="ids wide">${ids.length === 0 ? texts.facts.noPermissions : ids.map((id) => html`<code>${id}</code> `)}</span>`
+
+/** Renders the ID of the first scope and the number of the others, for a row that is too narrow for all. */
+export const scopesInShort = (ids: readonly string[], frame: Frame): Html => {
+  const { facts } = frame.texts
+  const [first, ...others] = ids
+  if (first === undefined) return html`<span class="scopes">${facts.noPermissions}</span>`
+  const more = others.length === 0 ? '' : ` +${numberText(frame, others.length)}`
+  return html`<span class="scopes" title="${facts.permissions}: ${ids.join(' ')}"><code>${first}</code>${more}</span>`
+}
 
 /** Renders the texts of scopes, in groups. */
 export const scopeList = (scopes: readonly Scope[], frame: Frame): Html =>

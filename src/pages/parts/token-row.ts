@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 import type { PersonalTokenItem } from '../models/applications.ts'
 import { badge, labelled, lastUsed } from './facts.ts'
 import { endForm, listRow } from './rows.ts'
-import { scopeIds } from './scopes.ts'
+import { scopesInShort } from './scopes.ts'
 import { daysUntil, time } from './times.ts'
 
 /** The number of days before the expiry of a token in which lists warn about it. */
@@ -24,11 +24,11 @@ export const tokenRow = (
     marks: [
       html`<code class="end" title="${texts.endsWith(token.lastFour)}" dir="ltr">…${token.lastFour}</code>`,
       expiryBadge(token.expires, frame),
+      scopesInShort(token.scopes, frame),
     ],
     line: [
       used ? labelled(...used) : '',
       labelled(texts.expires, token.expires === null ? texts.never : time(frame, token.expires)),
-      scopeIds(token.scopes, frame),
     ],
     act: endForm(
       {

@@ -23,7 +23,7 @@ export interface ActivityView {
 /** The page that lists the events of a user's account, the latest event first. */
 export const activityPage: PageTemplate<ActivityView> = (view, frame) => {
   const { events, action } = view
-  const { activity: texts } = frame.texts
+  const { activity: texts, admin } = frame.texts
   return layout(
     frame,
     texts.title,
@@ -32,7 +32,7 @@ export const activityPage: PageTemplate<ActivityView> = (view, frame) => {
 ${searchForm(view, frame)}
 ${
   events.items.length === 0
-    ? html`<div class="empty"><p>${texts.none}</p></div>`
+    ? html`<div class="empty"><p>${isSearched(view) ? admin.noEvents : texts.none}</p></div>`
     : html`<ul class="items">
 ${events.items.map((item) => html`<li>${activityRow(item, action, frame)}</li>`)}
 </ul>`
@@ -43,13 +43,16 @@ ${exportLinks(view.exports, frame)}`,
   )
 }
 
-const searchForm = ({ action, search }: ActivityView, frame: Frame): Html => {
+const isSearched = ({ search }: ActivityView): boolean =>
+  Object.values(search).some((text) => text !== '')
+
+const searchForm = (view: ActivityView, frame: Frame): Html => {
+  const { action, search } = view
   const { admin } = frame.texts
-  const isSearched = Object.values(search).some((text) => text !== '')
   return html`<form class="filter" method="get" action="${action}" role="search" aria-label="${admin.search}">
 ${search.token === '' ? '' : html`<input type="hidden" name="token" value="${search.token}">`}
 ${periodFields(search, frame)}
 <p class="actions"><button type="submit" class="quiet">${admin.search}</button>
-${isSearched ? html`<a href="${action}">${admin.all}</a>` : ''}</p>
+${isSearched(view) ? html`<a href="${action}">${admin.all}</a>` : ''}</p>
 </form>`
 }

@@ -21,6 +21,12 @@ import { type FormProblem, formId } from '../parts/forms.ts'
 import { paging } from '../parts/navigation.ts'
 import { time } from '../parts/times.ts'
 
+/** A user of an event: the e-mail address, or the ID of a user without a known e-mail address. */
+export interface NamedUser {
+  readonly name: string
+  readonly isId: boolean
+}
+
 /** An event as an administrator sees it. */
 export interface AdminActivityItem {
   /** Milliseconds since the epoch. */
@@ -30,10 +36,10 @@ export interface AdminActivityItem {
   /** The name of the client or the personal token; may be empty. */
   readonly subject: string
   readonly actor: AuditActor
-  /** The e-mail address or ID of the acting user. */
-  readonly actorName: string | number | null
-  /** The e-mail address or ID of the affected user. */
-  readonly user: string | number | null
+  /** The acting user; null if the actor is no user. */
+  readonly actorUser: NamedUser | null
+  /** The affected user. */
+  readonly user: NamedUser | null
   readonly clientId: string | null
   readonly tokenId: number | null
   /** The last four characters of the token; null if they are unknown. */
@@ -145,15 +151,18 @@ ${routine.map(line)}
 </section>`
 }
 
+const userName = ({ name, isId }: NamedUser, { texts }: Frame): Html =>
+  html`${isId ? `${texts.users.id} ` : ''}<bdi>${name}</bdi>`
+
 const row = (item: AdminActivityItem, action: string, frame: Frame): Html => {
   const { activity, admin: texts, facts: words, sessions } = frame.texts
-  const { actor, actorName, user, clientId, address, browser, requestId } = item
-  const by = actor === 'user' ? html`<bdi>${actorName ?? ''}</bdi>` : texts.actors[actor]
+  const { actor, actorUser, user, clientId, address, browser, requestId } = item
+  const by = actor === 'user' ? actorUser && userName(actorUser, frame) : texts.actors[actor]
   return html`${eventTitle(item, frame)}
 ${facts([
   [texts.at, time(frame, item.at)],
-  [texts.actor, by],
-  user === null ? undefined : [texts.user, html`<bdi>${user}</bdi>`],
+  [texts.actor, by ?? ''],
+  user === null ? undefined : [texts.user, userName(user, frame)],
   address === '' ? undefined : [sessions.address, html`<bdi>${address}</bdi>`],
   browser === null ? undefined : [activity.browser, html`<bdi>${browser}</bdi>`],
   tokenFact(item, action, frame),

@@ -2,7 +2,7 @@ import type { PageTemplate } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { csrf } from '../parts/forms.ts'
-import { alert, caution, done } from '../parts/notices.ts'
+import { alert, caution, done, note } from '../parts/notices.ts'
 
 /** The view of the login page. */
 export interface LoginView {
@@ -14,6 +14,8 @@ export interface LoginView {
   readonly client: string | undefined
   /** Whether the session of this browser has expired. */
   readonly hasExpired: boolean
+  /** Whether the login leads back to a form whose fields the server keeps. */
+  readonly hasDraft: boolean
   /** The message about an action that the user has just completed, such as setting a new password. */
   readonly done: string | undefined
   readonly problem: string | undefined
@@ -34,6 +36,7 @@ export const loginPage: PageTemplate<LoginView> = (view, frame) => {
 <h1>${login.title}</h1>
 ${client === undefined ? '' : html`<p class="about">${filled(login.continueTo, html`<strong><bdi>${client}</bdi></strong>`)}</p>`}
 ${view.hasExpired ? caution(login.expired) : ''}
+${view.hasDraft ? note(login.loggedOut) : ''}
 ${done(view.done)}
 ${alert(problem)}
 ${view.dropsCookies ? caution(login.dropsCookies) : ''}

@@ -21,7 +21,8 @@ const revoke = async (presented: string, clientId: string, server: ServerContext
   // A client that revokes a replaced access token still uses the new one.
   const isAlone = found.isFormer || settings.revokeAccessTokenAlone
   const revokesAccessOnly = access && isAlone && token.refreshExpires !== null
-  return revokesAccessOnly ? tokens.revokeAccess(found, presented) : tokens.revoke(token)
+  if (revokesAccessOnly) return tokens.revokeAccess(found, presented)
+  return tokens.revoke(token, undefined, access && presented)
 }
 
 /** Lets a client revoke its tokens, for example when its user logs out or uninstalls it. */

@@ -125,7 +125,9 @@ export class Sessions implements SessionCheck {
         }
         const session = { ...fields, seal: keys.sealRow(sessionClaims(fields)) }
         if (former !== undefined) await this.#replace(former, fields, browser, tx)
-        const ended = await tx.sessions.deleteOldest(userId, settings.sessionsPerUser - 1)
+        const idleSince = now - settings.sessionIdleExpiresIn * 1000
+        const most = settings.sessionsPerUser - 1
+        const ended = await tx.sessions.deleteOldest(userId, most, { now, idleSince })
         if (!(await tx.sessions.insert(session))) return undefined
         const { address, userAgent } = fields
         const by = { ...byUser(user), address, userAgent }

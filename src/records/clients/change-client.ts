@@ -62,8 +62,8 @@ export const changeClient = async (
     const after = clientSecret === undefined ? kept : withSecret(kept, clientSecret)
     if (!(await tx.clients.update(clientId, rows.sealed(after), clock())))
       throw new UniqueViolation()
-    const was = withLogoutUris(before)
-    const is = withLogoutUris({ ...changed, isVerified })
+    const was = withEditedMembers(before)
+    const is = withEditedMembers({ ...changed, isVerified })
     const fields = changedFields<object>(was, is)
     const details = { fields, changes: changesOf<object>(was, is) }
     const about = { ...ofClient(after, owner), details }
@@ -79,9 +79,13 @@ export const changeClient = async (
 }
 
 // The field `metadata` is one text. Add the members that the owner can edit, so that the audit log names them.
-const withLogoutUris = (fields: CheckedFields): object => {
-  const { post_logout_redirect_uris = [], backchannel_logout_uri = '' } = keptMetadata(fields)
-  return { ...fields, post_logout_redirect_uris, backchannel_logout_uri }
+const withEditedMembers = (fields: CheckedFields): object => {
+  const {
+    logo_uri = '',
+    post_logout_redirect_uris = [],
+    backchannel_logout_uri = '',
+  } = keptMetadata(fields)
+  return { ...fields, logo_uri, post_logout_redirect_uris, backchannel_logout_uri }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type ClientFields, tokenEndpointAuthMethods } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
+import { withLogoUri } from '../../model/client-metadata.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
 import { checkAll, InvalidField } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
@@ -39,6 +40,7 @@ export const checkedFields = (
       name: () => validName(merged.name),
       description: () => validDescription(merged.description),
       website: () => validWebsite(merged.website),
+      metadata: () => checkedMetadata(before.metadata, input, { allowPrivate }),
       redirectUris: () => checkedUris('redirect_uris', merged.redirectUris, { privateUse }),
     }),
     userId: merged.userId,
@@ -66,10 +68,16 @@ export const checkedFields = (
     registrationToken: before.registrationToken,
     logo: before.logo,
     ...keys,
-    metadata: input.openid
-      ? withOpenIdMetadata(before.metadata, input.openid, { allowPrivate })
-      : before.metadata,
   }
+}
+
+const checkedMetadata = (
+  before: string,
+  { openid, logoUri }: Partial<ClientInput>,
+  rules: { readonly allowPrivate: boolean },
+): string => {
+  const metadata = openid ? withOpenIdMetadata(before, openid, rules) : before
+  return logoUri === undefined ? metadata : withLogoUri(metadata, logoUri)
 }
 
 const checkedKeys = (

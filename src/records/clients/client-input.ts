@@ -7,6 +7,8 @@ export interface ClientInput {
   readonly name: string
   readonly description?: string
   readonly website?: string
+  /** The https URL of the logo, or empty. The server fetches the image when an administrator verifies the client. */
+  readonly logoUri?: string
   readonly userId?: UserId | null
   readonly isConfidential?: boolean
   readonly isInternal?: boolean

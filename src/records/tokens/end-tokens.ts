@@ -5,6 +5,7 @@ import type { FoundToken } from '../../model/token.ts'
 import { nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { accessClaims, rotationClaims } from '../seals/claims.ts'
+import { endingOf } from './token-ending.ts'
 
 /** An expiry that is in the past even for nodes whose clocks are behind. */
 const longExpired = 0
@@ -35,7 +36,8 @@ export const endAccessToken = (
     const sealed = keys.seal('token', value, accessClaims(ended))
     await tx.tokens.rewrite(token.id, { ...ended, accessToken: sealed })
     if (!isFormer) await tx.tokens.deleteChildren(token.id)
-    await audit.add(tx, 'token.revoked', { ...ofToken(token, client.name), details: {} })
+    const details = { ending: endingOf(accessToken) }
+    await audit.add(tx, 'token.revoked', { ...ofToken(token, client.name), details })
     return true
   })
 
@@ -75,7 +77,7 @@ const revoke = async (
   const name = await nameOfClient(authorization.clientId, store)
   return store.transaction(async (tx) => {
     if (!(await tx.authorizations.revoke(authorization.id, clock()))) return false
-    const about = { ...ofAuthorization(authorization, name), details: {} }
+    const about = { ...ofAuthorization(authorization, name), details: { ending: null } }
     await audit.add(tx, 'token.revoked', about)
     return true
   })

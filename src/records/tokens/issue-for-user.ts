@@ -125,7 +125,8 @@ const endOldest = async (
   const found = await tx.authorizations.listExceeding(subject.id, clientId, most - near)
   for (const authorizationId of found.slice(near)) {
     if (!(await tx.authorizations.revoke(authorizationId, clock()))) continue
-    const about = { userId: subject.id, clientId, authorizationId, subject: name, details: {} }
+    const details = { ending: null }
+    const about = { userId: subject.id, clientId, authorizationId, subject: name, details }
     await audit.add(tx, 'token.revoked', about)
   }
   return found.length > 0

@@ -21,7 +21,7 @@ import { Clients } from '../clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
-import { endingOf } from './token-ending.ts'
+import { endingOf, endingOfRow } from './token-ending.ts'
 import { sealedToken, unopened } from './token-row.ts'
 
 /** The options of a new personal token. */
@@ -233,10 +233,11 @@ export class PersonalTokens {
    * Revokes a former value during its overlap, but not its successor. Returns false if the value no longer exists.
    */
   endFormer(token: Token, name: string): Promise<boolean> {
-    const { store, audit } = this.#context
+    const { store, audit, keys } = this.#context
     return store.transaction(async (tx) => {
+      const ending = endingOfRow(await tx.tokens.find(token.id), keys)
       if (!(await tx.tokens.delete(token.id))) return false
-      await audit.add(tx, 'token.revoked', { ...ofToken(token, name), details: {} })
+      await audit.add(tx, 'token.revoked', { ...ofToken(token, name), details: { ending } })
       return true
     })
   }

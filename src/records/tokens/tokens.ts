@@ -11,7 +11,7 @@ import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
 import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
-import { endingOfRow } from './token-ending.ts'
+import { endingOf, endingOfRow } from './token-ending.ts'
 import { TokenFinder } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
@@ -104,20 +104,27 @@ export class Tokens {
    * Revokes a token: a personal token with its client, an exchanged token alone, any other token with its
    * authorization.
    * @param as the name of the audit event. Default: the name that fits the token
+   * @param accessToken the value of the token, if the caller knows it. Otherwise, one more query reads it, for the audit
+   * log
    */
-  async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
+  async revoke(
+    token: RevocableToken,
+    as?: 'token.revoked' | 'token.deleted',
+    accessToken?: string,
+  ): Promise<boolean> {
     const { store, turns, audit, removed, keys } = this.#context
     const name = await nameOfClient(token.clientId, store)
     const isOwn = token.isPersonal && token.parentId === null
     const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
       const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
-      // Read the value before it is deleted, for the audit event. The event `token.revoked` does not contain it.
-      const row = event === 'token.revoked' ? undefined : await tx.tokens.find(token.id)
+      // Read the value before it is deleted, for the audit event.
+      const ending =
+        accessToken === undefined
+          ? endingOfRow(await tx.tokens.find(token.id), keys)
+          : endingOf(accessToken)
       if (!(await this.#end(token, tx))) return false
       const { isInternal: isRoutine } = token
-      const about = { ...ofToken(token, name), isRoutine }
-      if (event === 'token.revoked') await audit.add(tx, event, { ...about, details: {} })
-      else await audit.add(tx, event, { ...about, details: { ending: endingOfRow(row, keys) } })
+      await audit.add(tx, event, { ...ofToken(token, name), isRoutine, details: { ending } })
       return true
     })
     if (isEnded && isOwn) await removed({ kind: 'client', key: token.clientKey })

@@ -28,7 +28,15 @@ export interface SessionStore {
   ofUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>>
   delete(id: Digest): Promise<boolean>
   deleteOfUser(userId: UserId, except?: Digest): Promise<number>
-  /** Deletes a user's sessions, except for the latest `keep`. @returns the number of deleted sessions */
-  deleteOldest(userId: UserId, keep: number): Promise<number>
+  /**
+   * Deletes a user's valid sessions, except for the latest `keep`. Neither counts nor deletes sessions that expired by
+   * `now`, or that were not used since `idleSince`.
+   * @returns the number of deleted sessions
+   */
+  deleteOldest(
+    userId: UserId,
+    keep: number,
+    valid: { readonly now: number; readonly idleSince: number },
+  ): Promise<number>
   deleteExpired(now: number, idleSince: number, limit: number): Promise<number>
 }

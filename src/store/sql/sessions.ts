@@ -107,11 +107,13 @@ export const sqlSessions = (handle: Handle): SessionStore => {
       return Number(numDeletedRows)
     },
 
-    async deleteOldest(userId, keep) {
+    async deleteOldest(userId, keep, { now, idleSince }) {
       const oldest = write
         .selectFrom('oauth2server_session')
         .select('id')
         .where('user_id', '=', userId)
+        .where('expires_at', '>', now)
+        .where('last_seen_at', '>', idleSince)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(maxEnded)

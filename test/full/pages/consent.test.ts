@@ -6,7 +6,7 @@ import { startClientSite } from './client-site.ts'
 import { counting } from './effort.ts'
 import { allow, arrives, begin } from './flow.ts'
 import { logIn, type Person, useSite } from './site.ts'
-import { isWhole, ways } from './ways.ts'
+import { isWhole, taskWays, ways } from './ways.ts'
 
 /** Returns the result that the page of the client displays. */
 const result = ({ page }: Person) => page.getByRole('status').textContent()
@@ -58,6 +58,19 @@ describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth
       expect(client.tokens).toEqual([])
     })
 
+    test('requests consent again if the client requests more scopes', async () => {
+      const ada = await site.person(way)
+      const client = await startClientSite(site.app)
+      for (const scope of ['notes:read', 'notes:read notes:write']) {
+        await begin(ada, client, scope)
+        await allow(ada)
+        await arrives(ada, client)
+        expect(await result(ada)).toBe(scope)
+      }
+    })
+  })
+
+  describe.each(taskWays)('$name', (way) => {
     test('grants only the optional scopes that remain ticked [T2165]', async () => {
       const ada = await site.person(way)
       const client = await startClientSite(site.app, {
@@ -74,17 +87,6 @@ describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth
       await arrives(ada, client)
       report('Consent refused in part', { actions: 2, keys: 10 })
       expect(await result(ada)).toBe('notes:read user:email')
-    })
-
-    test('requests consent again if the client requests more scopes', async () => {
-      const ada = await site.person(way)
-      const client = await startClientSite(site.app)
-      for (const scope of ['notes:read', 'notes:read notes:write']) {
-        await begin(ada, client, scope)
-        await allow(ada)
-        await arrives(ada, client)
-        expect(await result(ada)).toBe(scope)
-      }
     })
   })
 

@@ -5,7 +5,7 @@ import { lacks } from '../../support/needs.ts'
 import { violations } from './axe.ts'
 import { layoutErrors } from './layout.ts'
 import { administration, applications, type Person, useSite } from './site.ts'
-import { type Way, ways } from './ways.ts'
+import { taskWays, type Way } from './ways.ts'
 
 /** The invalid input of a form, and the errors that the page must show at once. */
 interface Entry {
@@ -27,12 +27,13 @@ const wrongApplication = {
   name: 'x'.repeat(41),
   description: 'x'.repeat(4_001),
   website: 'ftp://a.example',
+  logo_uri: 'http://a.example/logo.png',
   redirect_uris: 'http://a.example\nhttps://b.example/#x',
   post_logout_redirect_uris: 'https://a.example/#x',
   backchannel_logout_uri: 'ftp://a.example',
 }
 const applicationErrors = [
-  ...['name', 'description', 'website', 'redirect_uris', 'redirect_uris'],
+  ...['name', 'description', 'website', 'logo_uri', 'redirect_uris', 'redirect_uris'],
   ...['post_logout_redirect_uris', 'backchannel_logout_uri'],
 ]
 const inForm = (action: string, ...names: readonly string[]): string =>
@@ -192,7 +193,7 @@ describe.skipIf(await lacks('chromium'))('every form with as many errors as poss
     expect([...shown].sort()).toEqual([...Object.keys(forms), ...searches].sort())
   })
 
-  describe.each(ways)('$name', (way) => {
+  describe.each(taskWays)('$name', (way) => {
     test.each(Object.keys(forms))(
       '%s shows all errors at once, and keeps the input [T2161]',
       (name) => check(site, way, forms[name] as Entry),

@@ -6,7 +6,7 @@ import { copied } from './copied.ts'
 import { counting } from './effort.ts'
 import { layoutErrors } from './layout.ts'
 import { type Person, useSite } from './site.ts'
-import { desktop, usual, ways } from './ways.ts'
+import { desktop, taskWays, usual, ways } from './ways.ts'
 
 const settings = '/account/settings/'
 const tokens = `${settings}applications/tokens/`
@@ -33,7 +33,7 @@ const fill = async ({ user }: Person, { server }: ReturnType<typeof useSite>['ap
 describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 tokens', () => {
   const site = useSite()
 
-  describe.each(ways)('$name', (way) => {
+  describe.each(taskWays)('$name', (way) => {
     test('gets a new token in a minute [T1219]', async () => {
       const ada = await site.person(way)
       await fill(ada, site.app)
@@ -70,7 +70,9 @@ describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 to
       await page.getByRole('status').getByText('1 token is valid again').waitFor()
       expect(await ping(site.app, wanted)).toBe(200)
     })
+  })
 
+  describe.each(ways)('$name', (way) => {
     test('selects two tokens, and ends both with one confirmation [T1221]', async () => {
       const ada = await site.person(way)
       const made = await fill(ada, site.app)
@@ -139,6 +141,25 @@ describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 to
       console.info(`${list}: ${height} px, rows of up to ${Math.max(0, ...heights)} px`)
       expect(Math.max(0, ...heights), list).toBeLessThanOrEqual(72)
       expect(height, list).toBeLessThanOrEqual(2_400)
+    }
+  })
+
+  test('sees the link that ends a search in line with the button beside it [T3177]', async () => {
+    const ada = await site.person(usual)
+    await fill(ada, site.app)
+    const { page } = ada
+    const middle = (selector: string): Promise<number> =>
+      page.locator(selector).evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect()
+        return (top + bottom) / 2
+      })
+    for (const [path, link] of [
+      [`${settings}activity/?since=2001-01-01`, 'Show all'],
+      [`${tokens}?q=script`, 'Show everything'],
+    ] as const) {
+      await ada.open(path)
+      const ends = `form.filter a:text("${link}")`
+      expect(Math.abs((await middle(ends)) - (await middle('form.filter button')))).toBeLessThan(2)
     }
   })
 

@@ -48,5 +48,8 @@ export const ways: readonly Way[] = [
   ...(isWhole ? [onDesktop, onPhone] : []),
 ]
 
+/** Ways to do the tasks whose effort `docs/pages.md` compares, which also include a phone with JavaScript. */
+export const taskWays: readonly Way[] = isWhole ? ways : [...ways, onPhone]
+
 /** A desktop with a mouse, for tests that do not depend on the device or the input. */
 export const usual: Way = onDesktop

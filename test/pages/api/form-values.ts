@@ -15,6 +15,7 @@ export const values: Fields = {
   name: 'Printer',
   description: 'Prints reports.',
   website: 'https://printer.example/about',
+  logo_uri: 'https://printer.example/logo.png',
   redirect_uris: ['https://printer.example/cb'],
   is_confidential: false,
   default_scopes: ['notes:read'],

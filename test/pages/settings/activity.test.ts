@@ -98,6 +98,40 @@ describe('the recent activity of a user', () => {
     }
   })
 
+  test('names the revoked token of an application by its last four characters, however it is revoked [T3173]', async () => {
+    const somebody = await Person.stranger(app)
+    const { clientId, clientSecret } = await app.client({ name: 'Printer' })
+    const issued = () => authorizationOf({ ...app, user: somebody.user }, clientId)
+    const revoke = (token: string) =>
+      fetch(`${app.issuer}/oauth/revoke`, {
+        method: 'POST',
+        body: new URLSearchParams({ client_id: clientId, client_secret: clientSecret, token }),
+      })
+    type Issued = Awaited<ReturnType<typeof issued>>
+    const ways: readonly ((tokens: Issued) => Promise<unknown>)[] = [
+      ({ token }) => somebody.post(`${at.token(token.id)}revoke/`),
+      ({ accessToken }) => revoke(accessToken),
+      ({ refreshToken }) => revoke(refreshToken ?? ''),
+      ({ token }) => app.server.tokens.revoke(token),
+    ]
+    for (const end of ways) {
+      const tokens = await issued()
+      app.advance(1)
+      await end(tokens)
+      const [line] = linesOf(await somebody.get(at.activity))
+      const ending = tokens.accessToken.slice(-4)
+      expect(line).toContain(`${en.events['token.revoked']} Printer …${ending}`)
+    }
+  })
+
+  test('says that a search found nothing, but not that nothing happened [T3172]', async () => {
+    const somebody = await Person.stranger(app)
+    const { text, items } = await somebody.get(`${at.activity}?until=2001-01-01`)
+    expect(items).toEqual([])
+    expect(text).toContain(en.admin.noEvents)
+    expect(text).not.toContain(en.activity.none)
+  })
+
   test('omits routine events of programs, and events of internal tokens', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ userId: somebody.user.id })
@@ -189,6 +223,13 @@ describe('the activity of all users', () => {
     expect(line).toContain(`${en.events['client.verified']} Seen`)
     for (const word of [admin.user.email, somebody.user.email, '127.0.0.1', clientId, 'r-17'])
       expect(line).toContain(word)
+  })
+
+  test('says that a number is the ID of a user without an e-mail address [T3174]', async () => {
+    const id = 990_077
+    await app.server.users.deleted(id)
+    const lines = linesOf(await admin.get(`${at.adminActivity}?user=${id}`))
+    expect(lines).toEqual([expect.stringContaining(`${en.admin.user} ${en.users.id} ${id}`)])
   })
 
   test('can be filtered by event, user and client with exact matching', async () => {

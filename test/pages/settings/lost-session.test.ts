@@ -48,7 +48,7 @@ describe('a form that is sent after its session has ended', () => {
     const late = await sentTooLate(person, at.newToken, typed)
     expect(late.status).toBe(303)
     const login = await person.get(late.location ?? '')
-    expect(login.done).toBe(en.login.loggedOut)
+    expect([login.note, login.done]).toEqual([en.login.loggedOut, ''])
     const page = await afterLogin(person, late)
     expect([page.status, page.alert, page.note]).toEqual([200, '', en.problems.loggedOut])
     expect(page.form(at.newToken).fields).toMatchObject({
@@ -66,7 +66,7 @@ describe('a form that is sent after its session has ended', () => {
     const person = await Person.logIn(app)
     const late = await sentTooLate(person, at.newToken, typed, async () => app.advance(86_401))
     const login = await person.get(late.location ?? '')
-    expect(login.done).toBe(en.login.loggedOut)
+    expect(login.note).toBe(en.login.loggedOut)
     expect(login.html).not.toContain(en.login.expired)
     expect((await person.get('/login')).html).toContain(en.login.expired)
   })

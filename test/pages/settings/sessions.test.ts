@@ -116,7 +116,17 @@ describe('the ended sessions on the page', () => {
     expect(ended).toHaveLength(1)
     expect(ended[0]).toContain(en.sessions.endedReasons.limit)
     strict.advance(31 * 86_400)
-    expect(endedOn((await (await Person.logIn(strict)).get(at.sessions)).html)).toHaveLength(1)
+    expect(endedOn((await (await Person.logIn(strict)).get(at.sessions)).html)).toEqual([])
+  })
+
+  test('do not include an expired session that a login would have ended [T3171]', async () => {
+    await using strict = await startServer({ sessionsPerUser: 1 })
+    await Person.logIn(strict)
+    strict.advance(strict.server.settings.sessionExpiresIn)
+    const person = await Person.logIn(strict)
+    expect(endedOn((await person.get(at.sessions)).html)).toEqual([])
+    const limits = "select 1 from oauth2server_audit where event = 'session.ended'"
+    expect(await strict.query(limits)).toEqual([])
   })
 })
 

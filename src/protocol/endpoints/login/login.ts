@@ -37,12 +37,12 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const next = safeNext(params.repeated('next'), server)
   const again = params.repeated('prompt').includes('login')
   if (!again && (await server.sessions.signedIn(browserOf(request)))) return redirectResponse(next)
-  const { login, userLinks } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
+  const { userLinks } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
   const purpose = userLinkPurposes.find((one) => params.repeated('done').includes(one))
   const email = loginHintIn(next)
-  const done = purpose ? userLinks[purpose].done : hasDraft(next) ? login.loggedOut : undefined
+  const done = purpose && userLinks[purpose].done
   // The sentence about a draft already says that the session has ended.
-  const mayTell = !again && done === undefined
+  const mayTell = !again && done === undefined && !hasDraft(next)
   const hasExpired = mayTell && (await server.sessions.hasExpired(browserOf(request)))
   return form(request, server, { next, email, hasExpired, done })
 }
@@ -112,6 +112,7 @@ const form = async (
       next,
       email,
       client: waiting?.client.name,
+      hasDraft: problem === undefined && done === undefined && hasDraft(next),
       done,
       problem,
       hasExpired,

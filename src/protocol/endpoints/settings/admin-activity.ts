@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { type AuditRecord, auditEvents } from '../../../model/audit-event.ts'
 import { auditToWire } from '../../../model/audit-wire.ts'
+import type { UserId } from '../../../model/user.ts'
+import type { NamedUser } from '../../../pages/views/admin-activity.ts'
 import type { RoutineTotal } from '../../../store/contract/audit-counts.ts'
 import { ownEvents } from '../../extension-names.ts'
 import { activityForm, type events as eventsShape } from '../../openapi/schemas/activity.ts'
@@ -72,13 +74,18 @@ const totalToWire = ({ event, grantType, clientId, count }: RoutineTotal) => ({
   count,
 })
 
+const named = (email: string | null, id: UserId | null): NamedUser | null => {
+  if (email) return { name: email, isId: false }
+  return id === null ? null : { name: String(id), isId: true }
+}
+
 const itemOf = (event: AuditRecord) => ({
   at: event.at,
   event: event.event,
   subject: event.subject,
   actor: event.actor,
-  actorName: event.actorEmail || event.actorId,
-  user: event.userEmail ?? event.userId,
+  actorUser: named(event.actorEmail, event.actorId),
+  user: named(event.userEmail, event.userId),
   clientId: event.clientId,
   tokenId: event.tokenId,
   ending: endingIn(event),

@@ -60,6 +60,7 @@ export const clientToWire = (
   name: client.name,
   description: client.description,
   website: client.website,
+  logo_uri: keptMetadata(client).logo_uri ?? '',
   client_type: client.clientType,
   is_confidential: client.isConfidential,
   redirect_uris: client.redirectUris,

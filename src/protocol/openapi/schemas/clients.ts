@@ -15,6 +15,7 @@ export const client = z.strictObject({
   name: text,
   description: text,
   website: text,
+  logo_uri: text.describe('The URL of the logo, or empty.'),
   client_type: z.enum(['confidential', 'public']),
   is_confidential: flag,
   redirect_uris: z.array(text).describe('The first URI is the default.'),
@@ -58,6 +59,11 @@ const fields = {
   name: formName,
   description: formText.optional(),
   website: formText.optional().describe('Empty, or a URL that starts with https://.'),
+  logo_uri: formText
+    .optional()
+    .describe(
+      'Empty, or the https URL of a logo. The pages show the image after an administrator has verified the client.',
+    ),
   redirect_uris: formList
     .optional()
     .describe('A list, or a text with one URI per line. The first URI is the default.'),
