@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Client, type ClientInput, InvalidField } from '../index.ts'
 import { tokenEndpointAuthMethods } from '../model/client.ts'
+import { responseTypes } from '../model/response-type.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
 import { allPages } from './all-pages.ts'
 import { CommandError, shown } from './errors.ts'
@@ -90,7 +91,10 @@ export const addClients = (program: Command): void => {
       ),
     )
     .addOption(
-      repeated('--response-type <type>', 'Limits the client to code or token. (default: no limit)'),
+      repeated(
+        '--response-type <type>',
+        `Limits the client to some of ${responseTypes.join(', ')}. (default: code, token)`,
+      ),
     )
     .addOption(
       single(

@@ -62,6 +62,11 @@ export const auditEvents = {
     sentence: 'A client received a token.',
     details: ['grant', 'scopes'],
   },
+  'id_token.issued': {
+    sentence:
+      'A client received an ID token from the authorization endpoint, with which the user logged in to the client.',
+    details: ['scopes'],
+  },
   'token.refreshed': { sentence: 'A refresh token was redeemed.', details: ['scopes'] },
   'token.revoked': {
     sentence:

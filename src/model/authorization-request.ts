@@ -1,4 +1,4 @@
-import type { ResponseType } from './client.ts'
+import type { ResponseType } from './response-type.ts'
 
 /** A validated authorization request, which the user approves or denies. RFC 6749 §4.1.1, §4.2.1. */
 export interface AuthorizationRequest {

@@ -8,6 +8,13 @@ import {
   type RedirectUriRules,
   redirectUriProblem,
 } from './redirect-uri.ts'
+import {
+  grantTypesOf,
+  responseTypes as knownResponseTypes,
+  needImplicit,
+  responseTypeNamed,
+  returnsIdToken,
+} from './response-type.ts'
 import type { Schema } from './schema.ts'
 import { offlineAccess } from './scope.ts'
 
@@ -125,8 +132,9 @@ export const parseClientMetadata = (value: unknown): ClientMetadata => {
 
 /** The values that a client may register for itself. */
 export interface MetadataRules {
-  /** The permitted grant types; `implicit` stands for the response type `token`. */
+  /** The permitted grant types, with `implicit` if a permitted response type needs it. */
   readonly grantTypes: readonly string[]
+  readonly responseTypes: readonly string[]
   readonly authMethods: readonly TokenEndpointAuthMethod[]
   readonly scopes: readonly string[]
   /** The name for a client whose metadata contains no name. */
@@ -180,7 +188,7 @@ export const describedClient = (
         privateUse: rules.privateUse && method === 'none',
       }),
       allowedScopes: scopesOf(metadata, rules),
-      // The client record stores the implicit grant as the response type `token` only.
+      // The client record stores the implicit grant only as response types.
       grantTypes: grantTypes.filter((type) => type !== 'implicit'),
       responseTypes,
       tokenEndpointAuthMethod: isDefaultMethod(metadata, method) ? null : method,
@@ -212,12 +220,6 @@ const isDefaultMethod = (
   method: TokenEndpointAuthMethod,
 ): boolean => requested === undefined && method === 'client_secret_basic'
 
-/** The grant type of each response type. RFC 7591 §2.1. */
-const grantTypeOf: Readonly<Record<string, string>> = {
-  code: 'authorization_code',
-  token: 'implicit',
-}
-
 /** Grant types that are refused instead of removed, because a client that requests them could not work without them. */
 const notRemovable = ['password', 'implicit', 'client_credentials']
 
@@ -226,7 +228,8 @@ const typesOf = (
   rules: MetadataRules,
 ): { readonly grantTypes: readonly string[]; readonly responseTypes: readonly string[] } => {
   // Derive `grant_types` from `response_types` if only the latter is present.
-  const implied = responses?.flatMap((type) => grantTypeOf[type] ?? [])
+  const named = responses?.map((type) => responseTypeNamed(type) ?? type)
+  const implied = named?.flatMap(grantTypesOf)
   const requested = [...new Set(grants ?? implied ?? ['authorization_code'])]
   for (const type of notRemovable) {
     if (requested.includes(type) && !rules.grantTypes.includes(type))
@@ -235,18 +238,27 @@ const typesOf = (
   const grantTypes = requested.filter((type) => rules.grantTypes.includes(type))
   if (grantTypes.length === 0)
     throw metadataError(`grant_types must contain one of ${rules.grantTypes.join(', ')}.`)
-  const responseTypes = Object.keys(grantTypeOf).filter((type) =>
-    grantTypes.includes(grantTypeOf[type] ?? ''),
+  const available = knownResponseTypes.filter((type) => rules.responseTypes.includes(type))
+  if (named && !isWithin(named, available))
+    throw metadataError(`response_types may contain only ${available.join(', ') || 'no value'}.`)
+  // If only `grant_types` is present, derive the response types of OAuth.
+  const responseTypes = available.filter((type) =>
+    named
+      ? named.includes(type)
+      : !returnsIdToken(type) && isWithin(grantTypesOf(type), grantTypes),
   )
-  const isConsistent =
-    responses === undefined ||
-    (responseTypes.every((type) => responses.includes(type)) &&
-      responses.every((type) => responseTypes.includes(type)))
+  const needed = responseTypes.flatMap(grantTypesOf)
+  const isConsistent = ['authorization_code', 'implicit'].every(
+    (type) => grantTypes.includes(type) === needed.includes(type),
+  )
   if (isConsistent) return { grantTypes, responseTypes }
   throw metadataError(
-    'grant_types and response_types do not match: authorization_code requires code, and implicit requires token.',
+    'grant_types and response_types do not match: authorization_code requires a response type with code, and implicit requires one with token or id_token.',
   )
 }
+
+const isWithin = (types: readonly string[], all: readonly string[]): boolean =>
+  types.every((type) => all.includes(type))
 
 const redirectUrisOf = (
   { redirect_uris: uris = [] }: ClientMetadata,
@@ -303,7 +315,7 @@ const truncated = (name: string): string => {
 /** Returns the registered metadata of a client. RFC 7591 §3.2.1. */
 export const clientMetadataOf = (client: Client): ClientMetadata => {
   const { responseTypes } = client
-  const implicit = responseTypes?.includes('token') ? ['implicit'] : []
+  const implicit = needImplicit(responseTypes ?? []) ? ['implicit'] : []
   return {
     redirect_uris: [...client.redirectUris],
     token_endpoint_auth_method:

@@ -1,14 +1,12 @@
 import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
 import { frozen } from './frozen.ts'
 import type { ProtectedResource } from './protected-resource.ts'
+import { returnsIdToken } from './response-type.ts'
 import { ScopeDoesNotExists, type ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 
 /** The built-in grant types. */
 export type GrantType = 'authorization_code' | 'password' | 'client_credentials' | 'refresh_token'
-
-/** The built-in response types: `code` for the authorization code grant, `token` for the implicit grant. */
-export type ResponseType = 'code' | 'token'
 
 /** Every method by which a client can authenticate at the token endpoint. RFC 7591 §2. */
 export const tokenEndpointAuthMethods = [
@@ -142,9 +140,15 @@ export class Client {
     return this.#grantTypes
   }
 
-  /** The response types that the settings enable and this client may use. */
+  /**
+   * The response types that the settings enable and this client may use. A client without a limit receives no ID token
+   * through the browser, because it may not check the nonce.
+   */
   get allowedResponseTypes(): readonly string[] {
-    return narrowed(this.#context.allowedResponseTypes, this.responseTypes)
+    const { allowedResponseTypes: configured } = this.#context
+    return this.responseTypes === null
+      ? configured.filter((type) => !returnsIdToken(type))
+      : narrowed(configured, this.responseTypes)
   }
 
   /**

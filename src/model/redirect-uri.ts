@@ -143,7 +143,7 @@ export const withQuery = (
   return /[?&]$/.test(uri) ? `${uri}${query}` : `${uri}&${query}`
 }
 
-/** Appends parameters in the fragment, for response type `token` (RFC 6749 §4.2.2). */
+/** Appends parameters in the fragment, for response types that return a token (RFC 6749 §4.2.2). */
 export const withFragment = (
   uri: string,
   parameters: Readonly<Record<string, string | undefined>>,

@@ -4,6 +4,7 @@ import type { Outbound } from '../http/outbound/outbound.ts'
 import { currentOrigin } from '../http/request-scope.ts'
 import type { ClientContext } from '../model/client.ts'
 import type { LogSink } from '../model/log.ts'
+import { enabledResponseTypes } from '../model/response-type.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
@@ -134,7 +135,7 @@ const clientContextOf = (
 ): Omit<ClientContext, 'countUsers'> => ({
   scopes,
   allowedGrantTypes: grants.map(({ type }) => type),
-  allowedResponseTypes: settings.allowedResponseTypes,
+  allowedResponseTypes: enabledResponseTypes(settings),
   knownGrantTypes: knownGrants.map(({ type }) => type),
   defaultScopes: settings.defaultScopes,
   resources,

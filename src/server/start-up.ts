@@ -93,6 +93,11 @@ export const checkedOptions = async (
   }
   if (settings?.signUp && !options.sendUserLink)
     problems.push('signUp (OAUTH2SERVER_SIGN_UP) needs the option sendUserLink.')
+  if (settings?.allowFrontChannelIdTokens && !settings.openidConnect) {
+    problems.push(
+      'allowFrontChannelIdTokens (OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS) requires openidConnect (OAUTH2SERVER_OPENID_CONNECT).',
+    )
+  }
   if (settings) attempt(() => checkTokenLength(settings))
   problems.push(...extensionProblems(options.extensions ?? []))
   const needsInitialToken =

@@ -11,6 +11,10 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
     found.push(
       'The implicit grant is on, as specified: URLs contain access tokens (RFC 9700 §2.1.2). allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) code turns it off.',
     )
+  if (value.allowFrontChannelIdTokens)
+    found.push(
+      'ID tokens are sent through browsers: they may remain in the history, and a client that does not check the nonce accepts stolen ones (OpenID Connect Core §16.11). allowFrontChannelIdTokens (OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS) false turns it off.',
+    )
   if (value.acceptQueryAccessToken)
     found.push(
       'Access tokens in the query are accepted, as specified: URLs are logged and passed on (RFC 9700 §4.3.2). acceptQueryAccessToken (OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN) false turns it off.',

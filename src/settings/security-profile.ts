@@ -31,6 +31,7 @@ const oauth21 = {
   requirePkce: must('always'),
   requireRedirectUri: must(true),
   allowedResponseTypes: within(['code']),
+  allowFrontChannelIdTokens: must(false),
   allowedGrantTypes: within(['client_credentials', 'refresh_token', 'authorization_code']),
   acceptQueryAccessToken: must(false),
 } satisfies Requirements

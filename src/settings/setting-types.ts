@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import type { GrantType, ResponseType, TokenEndpointAuthMethod } from '../model/client.ts'
+import type { GrantType, TokenEndpointAuthMethod } from '../model/client.ts'
 import { validName } from '../model/field-rules.ts'
+import type { ResponseType } from '../model/response-type.ts'
 import type { FromText, Setting } from './setting.ts'
 
 /** Returns the setting without the type of its schema, which the declarations of this package must not name. */

@@ -279,6 +279,15 @@ export interface SettingsInput {
    */
   readonly idTokenSigningAlgorithm?: SettingValues['idTokenSigningAlgorithm']
   /**
+   * Whether clients that registered `id_token`, `code id_token` or `id_token token` receive ID
+   * tokens through the browser (OpenID Connect Core §3.2, §3.3). The last two also require their
+   * other part in `allowedResponseTypes`.
+   *
+   * Default: `false`. The variable `OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS` accepts true or
+   * false.
+   */
+  readonly allowFrontChannelIdTokens?: SettingValues['allowFrontChannelIdTokens']
+  /**
    * Whether ID tokens contain the claims of the granted scopes, such as `email`, for clients that
    * do not read userinfo.
    *

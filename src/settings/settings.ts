@@ -251,6 +251,10 @@ export const settings = {
     'RS256',
     'The algorithm that signs ID tokens, unless a client registers another algorithm.',
   ),
+  allowFrontChannelIdTokens: flag(
+    false,
+    'Whether clients that registered `id_token`, `code id_token` or `id_token token` receive ID tokens through the browser (OpenID Connect Core §3.2, §3.3). The last two also require their other part in `allowedResponseTypes`.',
+  ),
   userClaimsInIdToken: flag(
     false,
     'Whether ID tokens contain the claims of the granted scopes, such as `email`, for clients that do not read userinfo.',

@@ -155,7 +155,7 @@ describe('clients create', () => {
       ...['--website', 'https://client.example', '--description', 'Shows notes'],
       ...['--allowed-scope', 'notes:read', '--allowed-scope', 'user:email'],
       ...['--grant-type', 'authorization_code', '--grant-type', 'refresh_token'],
-      ...['--response-type', 'code', '--auth-method', 'none'],
+      ...['--response-type', 'code', '--response-type', 'code id_token', '--auth-method', 'none'],
     )
     expect(rest).toEqual({ code: 0, stderr: '' })
     const printed = JSON.parse(stdout)
@@ -170,7 +170,7 @@ describe('clients create', () => {
       defaultScopes: ['notes:read'],
       allowedScopes: ['notes:read', 'user:email'],
       grantTypes: ['authorization_code', 'refresh_token'],
-      responseTypes: ['code'],
+      responseTypes: ['code', 'code id_token'],
       tokenEndpointAuthMethod: 'none',
     })
   })

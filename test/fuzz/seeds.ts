@@ -138,7 +138,8 @@ const logoutFields = (f: TestData, r: SeededRandom): Fields => ({
 })
 
 const authorizeFields = (f: TestData, r: SeededRandom): Fields => ({
-  response_type: r.pick(['code', 'code', 'code', 'token']),
+  response_type: r.pick(['code', 'code', 'code', 'token', 'id_token', 'code id_token']),
+  ...(r.chance(50) && { nonce: 'n-1' }),
   client_id: r.chance(70) ? f.confidential.id : f.publicId,
   redirect_uri: f.redirectUri,
   scope: r.pick(['notes:read', 'notes:read notes:write', 'user:email', 'openid notes:read', '']),
@@ -187,8 +188,8 @@ const metadata = {
   redirect_uris: ['https://client.example/cb'],
   client_name: 'Fuzz',
   scope: 'notes:read',
-  grant_types: ['authorization_code', 'refresh_token'],
-  response_types: ['code'],
+  grant_types: ['authorization_code', 'refresh_token', 'implicit'],
+  response_types: ['code', 'code id_token'],
   token_endpoint_auth_method: 'client_secret_basic',
   client_uri: 'https://client.example/',
   logo_uri: 'https://client.example/logo.png',

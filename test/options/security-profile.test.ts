@@ -109,6 +109,8 @@ describe('rejects a contradicting setting at start-up', () => {
     ['oauth2.1', { allowedResponseTypes: ['code', 'token'] }, 'allowedResponseTypes'],
     ['oauth2.1', { allowedGrantTypes: ['password'] }, 'allowedGrantTypes'],
     ['oauth2.1', { acceptQueryAccessToken: true }, 'acceptQueryAccessToken'],
+    ['oauth2.1', { allowFrontChannelIdTokens: true }, 'allowFrontChannelIdTokens'],
+    ['fapi2', { allowFrontChannelIdTokens: true }, 'allowFrontChannelIdTokens'],
     ['fapi2', { requirePkce: 'public' }, 'requirePkce'],
     ['fapi2', { acceptQueryAccessToken: true }, 'acceptQueryAccessToken'],
     ['fapi2', { pushedAuthorizationRequests: 'on' }, 'pushedAuthorizationRequests'],

@@ -355,6 +355,13 @@ describe('error endpoint', () => {
   })
 })
 
+test('ID tokens in the front channel need OpenID Connect [T3131]', async () => {
+  expect(await problemsOf({ allowFrontChannelIdTokens: true })).toEqual([
+    'allowFrontChannelIdTokens (OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS) requires openidConnect (OAUTH2SERVER_OPENID_CONNECT).',
+  ])
+  expect(await problemsOf({ allowFrontChannelIdTokens: true, openidConnect: true })).toEqual([])
+})
+
 describe('the warnings in the log', () => {
   /** Starts a server and returns its warnings, in order. */
   const warnings = async (options: object): Promise<readonly string[]> => {
@@ -395,6 +402,11 @@ describe('the warnings in the log', () => {
     ['implicit grant', { acceptQueryAccessToken: false }, /^The implicit grant is on/],
     ['token in the query', { allowedResponseTypes: ['code'] }, /^Access tokens in the query/],
     ['password grant', { ...strict, allowedGrantTypes: ['password'] }, /^The password grant is on/],
+    [
+      'ID tokens in the front channel',
+      { ...strict, openidConnect: true, allowFrontChannelIdTokens: true },
+      /^ID tokens are sent through browsers/,
+    ],
   ])(
     'RFC 9700 %s: a warning says how to disable the feature [T062]',
     async (_, options, message) => {

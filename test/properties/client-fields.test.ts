@@ -148,6 +148,7 @@ describe('fields of a client', () => {
 describe('RFC 7591 §2 client metadata', () => {
   const rules: MetadataRules = {
     grantTypes: ['authorization_code', 'refresh_token', 'implicit'],
+    responseTypes: ['code', 'token', 'code id_token'],
     authMethods: ['client_secret_basic', 'none'],
     scopes: ['a', 'b'],
     defaultName: 'Unnamed',
@@ -166,6 +167,7 @@ describe('RFC 7591 §2 client metadata', () => {
         'client_credentials',
         'code',
         'token',
+        'id_token code',
         'https://client.example/cb',
       ),
       { maxLength: 4 },

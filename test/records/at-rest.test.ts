@@ -287,6 +287,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       { allowed_scopes: 'notes:read notes:write' },
       { grant_types: 'password' },
       { response_types: 'token' },
+      { response_types: 'code+id_token' },
       { token_endpoint_auth_method: 'client_secret_post' },
       { optional_scopes: 'notes:read' },
       { is_verified: 1 },

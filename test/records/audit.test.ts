@@ -41,6 +41,8 @@ beforeAll(async () => {
   app = await startServer({
     dangerouslyAllowPrivateAddresses: true,
     outbound: site.outbound,
+    openidConnect: true,
+    allowFrontChannelIdTokens: true,
     revocation: true,
     deviceAuthorization: true,
     tokenExchange: true,
@@ -241,6 +243,16 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
         is_routine: 0,
       },
       details: { grant: 'authorization_code', scopes: ['notes:read'] },
+    }
+  },
+  async 'id_token.issued'() {
+    const { client, mine } = await clientOf({ responseTypes: ['id_token'] })
+    const asked = { response_type: 'id_token', scope: 'openid', nonce: 'n-1' }
+    const { hash } = await client.ask(asked)
+    secret(new URLSearchParams(hash.slice(1)).get('id_token') ?? '')
+    return {
+      about: { ...mine, client_id: client.clientId, subject: 'Größe', authorization_id: null },
+      details: { scopes: ['openid'] },
     }
   },
   async 'token.refreshed'() {

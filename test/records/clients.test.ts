@@ -163,7 +163,7 @@ describe('client', () => {
 
     test('accepts only known grant types and response types for a client, and removes duplicates', async () => {
       await refused({ grantTypes: ['implicit'] }, 'grant_types')
-      await refused({ responseTypes: ['id_token'] }, 'response_types')
+      await refused({ responseTypes: ['code token'] }, 'response_types')
       await refused({ responseTypes: ['toString'] }, 'response_types')
       const { client } = await create({ grantTypes: ['password', 'password'], responseTypes: [] })
       expect(client.grantTypes).toEqual(['password'])
@@ -340,6 +340,14 @@ describe('client', () => {
       ).client
       expect(other.allowedGrantTypes).toEqual(['password'])
       expect(other.allowedResponseTypes).toEqual([])
+    })
+
+    test('a client without a limit is not allowed the response types with an ID token [T3123]', async () => {
+      await using open = await startServer({ openidConnect: true, allowFrontChannelIdTokens: true })
+      const allowed = async (responseTypes: readonly string[] | null) =>
+        (await open.server.clients.create({ name: 'x', responseTypes })).client.allowedResponseTypes
+      expect([...(await allowed(null))].sort()).toEqual(['code', 'token'])
+      expect(await allowed(['code id_token'])).toEqual(['code id_token'])
     })
 
     test('get_users counts the tokens that are neither personal nor internal [T684]', async () => {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { receiveLogoutTokens } from '../support/logout-tokens.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
-import { formIn, TestClient, type TokenBody, UserAgent } from '../support/user-agent.ts'
+import { formIn, ping, TestClient, type TokenBody, UserAgent } from '../support/user-agent.ts'
 
 // OpenID Connect RP-Initiated Logout 1.0 and Back-Channel Logout 1.0. Titles begin with the standard and the section.
 
@@ -267,10 +267,14 @@ describe('Back-Channel Logout', () => {
     received = receiveLogoutTokens(site)
   })
 
-  const listening = async (options: TestOptions = {}): Promise<Started> =>
+  const listening = async (
+    options: TestOptions = {},
+    input: Partial<ClientInput> = {},
+  ): Promise<Started> =>
     start(
       { outbound: site.outbound, dangerouslyAllowPrivateAddresses: true, ...options },
       {
+        ...input,
         openid: {
           ...openid,
           backchannel_logout_uri: site.url('/logout'),
@@ -357,6 +361,48 @@ describe('Back-Channel Logout', () => {
     await end(started)
     await expect.poll(() => received.length).toBe(1)
     expect((await verified(started, received[0])).payload.sid).toBeDefined()
+  })
+
+  test.each(['id_token', 'code id_token'])(
+    '§2.1 a logout reaches a client that received an ID token through the browser (%s), once for each session [T3124]',
+    async (response_type) => {
+      const responseTypes = ['code', 'id_token', 'code id_token']
+      await using started = await listening({ allowFrontChannelIdTokens: true }, { responseTypes })
+      const { app } = started
+      // A new session, in which the client redeems no code.
+      const agent = new UserAgent()
+      await agent.logIn(app)
+      const client = new TestClient(app, agent, started.client, 'basic')
+      const ids: string[] = []
+      for (const nonce of ['n-1', 'n-2']) {
+        const { hash } = await client.ask({ scope: 'openid', nonce, response_type })
+        ids.push(new URLSearchParams(hash.slice(1)).get('id_token') ?? '')
+      }
+      const notes = 'select * from oauth2server_client_login where authorization_id is null'
+      expect(await app.query(notes)).toHaveLength(1)
+      await agent.fetch(logoutUrl(started, { id_token_hint: ids[0] ?? '' }))
+      await expect.poll(() => received.length).toBe(1)
+      const { payload } = await verified(started, received[0])
+      for (const id of ids) {
+        const { sub, sid } = decodeJwt(id)
+        expect(payload).toMatchObject({ sub, sid })
+      }
+      expect(await app.query(notes)).toEqual([])
+      await pause(50)
+      expect(received).toHaveLength(1)
+    },
+  )
+
+  test('§2.7 a logout ends the access token of id_token token [T3132]', async () => {
+    const responseTypes = ['code', 'id_token token']
+    await using started = await listening({ allowFrontChannelIdTokens: true }, { responseTypes })
+    const { app, agent, client } = started
+    const given = { scope: 'openid', nonce: 'n-1', response_type: 'id_token token' }
+    const answer = new URLSearchParams((await client.ask(given)).hash.slice(1))
+    const accessToken = answer.get('access_token') ?? ''
+    expect(await ping(app, accessToken)).toBe(200)
+    await agent.fetch(logoutUrl(started, { id_token_hint: answer.get('id_token') ?? '' }))
+    await expect.poll(() => ping(app, accessToken)).toBe(401)
   })
 
   test('an unreachable client is tried again, and the logout does not wait for it [T1574]', async () => {

@@ -99,6 +99,97 @@ describe('Registration', () => {
     }
   })
 
+  describe('§2 response types with an ID token', () => {
+    let open: TestServer
+    beforeAll(async () => {
+      open = await startServer({
+        openidConnect: true,
+        allowFrontChannelIdTokens: true,
+        dynamicRegistration: 'open',
+      })
+    })
+    afterAll(() => open.close())
+
+    const outcome = async (metadata: object, at = open) => {
+      const { status, body } = await register(metadata, at)
+      return status === 201 ? [body.grant_types, body.response_types] : body.error
+    }
+
+    test.each([
+      [['implicit'], ['id_token']],
+      [['implicit'], ['id_token token']],
+      [['authorization_code', 'implicit'], ['code id_token']],
+      [
+        ['authorization_code', 'implicit'],
+        ['code', 'id_token'],
+      ],
+      [
+        ['authorization_code', 'implicit'],
+        ['code', 'code id_token', 'id_token token'],
+      ],
+    ])(
+      'the grant types %j fit the response types %j [T3125]',
+      async (grant_types, response_types) => {
+        const expected = [grant_types, response_types]
+        expect(await outcome({ grant_types, response_types })).toEqual(expected)
+        expect(await outcome({ response_types })).toEqual(expected)
+      },
+    )
+
+    test.each([
+      [['authorization_code'], ['id_token']],
+      [['authorization_code'], ['code id_token']],
+      [['implicit'], ['code id_token']],
+      [['authorization_code', 'implicit'], ['id_token']],
+      [['authorization_code', 'implicit'], ['code']],
+      [['implicit'], ['code token']],
+      [['authorization_code', 'implicit'], ['code id_token token']],
+      [['implicit'], ['id_token', 'x']],
+    ])(
+      'the grant types %j do not fit the response types %j [T3126]',
+      async (grant_types, response_types) => {
+        expect(await outcome({ grant_types, response_types })).toBe('invalid_client_metadata')
+      },
+    )
+
+    test('values in another order are the same type, and are stored once [T3127]', async () => {
+      expect(await outcome({ response_types: ['id_token code', 'code id_token'] })).toEqual([
+        ['authorization_code', 'implicit'],
+        ['code id_token'],
+      ])
+    })
+
+    test('the grant type implicit alone registers the response type token only [T3128]', async () => {
+      expect(await outcome({ grant_types: ['implicit'] })).toEqual([['implicit'], ['token']])
+    })
+
+    test('an update can replace the response types, and RFC 7592 returns them [T3129]', async () => {
+      const { body } = await register({ response_types: ['id_token'] }, open)
+      const url = String(body.registration_client_uri)
+      const authorization = `Bearer ${body.registration_access_token}`
+      const changed = await fetch(url, {
+        method: 'PUT',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          client_id: body.client_id,
+          redirect_uris: ['https://a.example/cb'],
+          response_types: ['code id_token'],
+        }),
+      })
+      expect(changed.status).toBe(200)
+      const read = await fetch(url, { headers: { authorization } })
+      expect(await read.json()).toMatchObject({
+        grant_types: ['authorization_code', 'implicit'],
+        response_types: ['code id_token'],
+      })
+    })
+
+    test('without the setting, they are refused [T3130]', async () => {
+      for (const response_types of [['id_token'], ['code id_token'], ['code', 'id_token token']])
+        expect(await outcome({ response_types }, app)).toBe('invalid_client_metadata')
+    })
+  })
+
   test('without OpenID Connect, the members are ignored, as unknown ones are [T1583]', async () => {
     await using plain = await startServer({ dynamicRegistration: 'open' })
     const { status, body } = await register(members, plain)

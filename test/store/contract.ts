@@ -158,7 +158,7 @@ export const storeContract = (
           defaultScopes: ['a', 'b'],
           allowedScopes: [],
           grantTypes: ['password'],
-          responseTypes: ['code'],
+          responseTypes: ['code', 'code id_token'],
           tokenEndpointAuthMethod: 'none',
           createdAt: 8_640_000_000_000_000,
         })

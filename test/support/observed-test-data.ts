@@ -171,6 +171,7 @@ export const createTestData = async (
   const own = await server.clients.create({
     name: `Confidential ${set}`,
     ...common,
+    responseTypes: ['code', 'token', 'id_token', 'code id_token', 'id_token token'],
     openid: { post_logout_redirect_uris: [returnUri] },
   })
   const open = await server.clients.create({ name: 'Public', ...common, isConfidential: false })

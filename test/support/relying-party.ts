@@ -137,7 +137,8 @@ export class RelyingParty {
 
 const parametersAt = (redirectUri: string, location: string): Record<string, string> => {
   expect(location.startsWith(redirectUri), location).toBe(true)
-  return Object.fromEntries(new URL(location).searchParams)
+  const { searchParams, hash } = new URL(location)
+  return Object.fromEntries([...searchParams, ...new URLSearchParams(hash.slice(1))])
 }
 
 /** Returns an unsigned request object. OpenID Connect Core §6.1. */

@@ -227,7 +227,7 @@ export class TestClient {
 
   /** Returns the URL of an authorization request with state and challenge; undefined omits a parameter. */
   url(given: Given = {}): string {
-    const isCode = !('response_type' in given) || given.response_type === 'code'
+    const isCode = !('response_type' in given) || given.response_type?.split(' ').includes('code')
     return authorizeUrl(this.app.issuer, {
       client_id: this.clientId,
       redirect_uri: this.redirectUri,

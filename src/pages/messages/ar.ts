@@ -525,6 +525,7 @@ export const ar: Messages = {
     'consent.given': 'السماح لتطبيق بالتصرف',
     'consent.withdrawn': 'سحب كل ما سُمح به لتطبيق',
     'token.issued': 'حصل تطبيق على رمز',
+    'id_token.issued': 'تسجيل دخول إلى تطبيق',
     'token.refreshed': 'جدّد تطبيق رمزه',
     'token.revoked': 'أُلغي رمز',
     'token.deleted': 'حذف رمز',

@@ -504,6 +504,7 @@ export const de: Messages = {
     'consent.given': 'Einer Anwendung erlaubt, zu handeln',
     'consent.withdrawn': 'Einer Anwendung alles entzogen',
     'token.issued': 'Eine Anwendung hat ein Token bekommen',
+    'id_token.issued': 'Bei einer Anwendung angemeldet',
     'token.refreshed': 'Eine Anwendung hat ihr Token erneuert',
     'token.revoked': 'Ein Token wurde widerrufen',
     'token.deleted': 'Token gelöscht',

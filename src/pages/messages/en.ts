@@ -506,6 +506,7 @@ export const en = {
     'consent.given': 'Allowed an application',
     'consent.withdrawn': 'Revoked an application',
     'token.issued': 'An application received a token',
+    'id_token.issued': 'Logged in to an application',
     'token.refreshed': 'An application renewed its token',
     'token.revoked': 'A token was revoked',
     'token.deleted': 'Deleted a token',

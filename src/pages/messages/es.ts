@@ -502,6 +502,7 @@ export const es: Messages = {
     'consent.given': 'Aplicación autorizada a actuar',
     'consent.withdrawn': 'Todos los permisos de una aplicación retirados',
     'token.issued': 'Una aplicación obtuvo un token',
+    'id_token.issued': 'Inicio de sesión en una aplicación',
     'token.refreshed': 'Una aplicación renovó su token',
     'token.revoked': 'Se revocó un token',
     'token.deleted': 'Token eliminado',

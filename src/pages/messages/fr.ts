@@ -507,6 +507,7 @@ export const fr: Messages = {
     'consent.given': 'Application autorisée à agir',
     'consent.withdrawn': 'Toutes les permissions d’une application retirées',
     'token.issued': 'Une application a obtenu un jeton',
+    'id_token.issued': 'Connexion à une application',
     'token.refreshed': 'Une application a renouvelé son jeton',
     'token.revoked': 'Un jeton a été révoqué',
     'token.deleted': 'Jeton supprimé',

@@ -498,6 +498,7 @@ export const it: Messages = {
     'consent.given': 'Applicazione autorizzata ad agire',
     'consent.withdrawn': 'Tutti i permessi di un’applicazione ritirati',
     'token.issued': 'Un’applicazione ha ottenuto un token',
+    'id_token.issued': 'Accesso a un’applicazione',
     'token.refreshed': 'Un’applicazione ha rinnovato il suo token',
     'token.revoked': 'Un token è stato revocato',
     'token.deleted': 'Token eliminato',

@@ -495,6 +495,7 @@ export const ja: Messages = {
     'consent.given': 'アプリに操作を許可',
     'consent.withdrawn': 'アプリの許可をすべて取り消し',
     'token.issued': 'アプリがトークンを取得',
+    'id_token.issued': 'アプリにログイン',
     'token.refreshed': 'アプリがトークンを更新',
     'token.revoked': 'トークンを取り消し',
     'token.deleted': 'トークンを削除',

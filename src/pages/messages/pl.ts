@@ -513,6 +513,7 @@ export const pl: Messages = {
     'consent.given': 'Pozwolono aplikacji działać',
     'consent.withdrawn': 'Odebrano aplikacji wszystkie uprawnienia',
     'token.issued': 'Aplikacja otrzymała token',
+    'id_token.issued': 'Zalogowano w aplikacji',
     'token.refreshed': 'Aplikacja odnowiła swój token',
     'token.revoked': 'Unieważniono token',
     'token.deleted': 'Usunięto token',

@@ -498,6 +498,7 @@ export const pt: Messages = {
     'consent.given': 'Aplicativo autorizado a agir',
     'consent.withdrawn': 'Todas as permissões de um aplicativo retiradas',
     'token.issued': 'Um aplicativo obteve um token',
+    'id_token.issued': 'Sessão iniciada em um aplicativo',
     'token.refreshed': 'Um aplicativo renovou seu token',
     'token.revoked': 'Um token foi revogado',
     'token.deleted': 'Token excluído',

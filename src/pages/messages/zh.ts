@@ -446,6 +446,7 @@ export const zh: Messages = {
     'consent.given': '允许了应用代为操作',
     'consent.withdrawn': '收回了应用的所有权限',
     'token.issued': '应用获得了令牌',
+    'id_token.issued': '登录了应用',
     'token.refreshed': '应用更新了令牌',
     'token.revoked': '令牌已撤销',
     'token.deleted': '删除了令牌',

@@ -123,6 +123,7 @@ const described = (
     .map(({ type }) => type)
   const { input, metadata: further } = describedClient(adapted(metadata, known), {
     grantTypes: known,
+    responseTypes: ['code'],
     authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),
     scopes: server.scopes.requestable(),
     defaultName: new URL(clientId).host,

@@ -5,6 +5,7 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { PresentedToken } from '../../model/auth.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Redemption } from '../../model/redemption.ts'
+import { returnsCode } from '../../model/response-type.ts'
 import { hasImposed } from '../../model/self-imposed-rules.ts'
 import type { FoundToken } from '../../model/token.ts'
 import type { TokenIssue } from '../plug-ins/extension.ts'
@@ -41,7 +42,7 @@ export const dpop: Extension = {
     if (thumbprint === undefined) return undefined
     if (!thumbprintSyntax.test(thumbprint))
       throw new OAuthError('invalid_request', 'dpop_jkt must be the SHA-256 thumbprint of a key.')
-    if (responseType !== 'code') throw notBindable()
+    if (!returnsCode(responseType)) throw notBindable()
     return { thumbprint }
   },
 
@@ -49,7 +50,7 @@ export const dpop: Extension = {
   async onPushedRequest(params, http, server) {
     const proof = await proofOf(http, server)
     if (!proof) return {}
-    if (params.opaque('response_type') !== 'code') throw notBindable()
+    if (!returnsCode(params.required('response_type'))) throw notBindable()
     const named = params.optional('dpop_jkt')
     if (named !== undefined && named !== proof.thumbprint)
       throw refused('The DPoP proof uses another key than dpop_jkt.', server)

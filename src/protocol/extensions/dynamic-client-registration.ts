@@ -16,6 +16,7 @@ import {
 import { InvalidField } from '../../model/invalid-field.ts'
 import { AuthenticationRequired, OAuthError } from '../../model/oauth-error.ts'
 import type { RegistrationRequest } from '../../model/register-client.ts'
+import { needImplicit } from '../../model/response-type.ts'
 import { strictJson } from '../../model/strict-json.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import {
@@ -196,12 +197,14 @@ const rulesFor = (
   server: ServerContext,
 ): MetadataRules => {
   const withoutConsent = grantTypesWithoutConsent(server)
-  const implicit = supportedResponseTypes(server).includes('token') ? ['implicit'] : []
+  const responseTypes = supportedResponseTypes(server)
+  const implicit = needImplicit(responseTypes) ? ['implicit'] : []
   const host = /^https:/i.test(first) && URL.canParse(first) ? new URL(first).host : ''
   return {
     grantTypes: [...supportedGrantTypes(server), ...implicit].filter(
       (type) => !withoutConsent.includes(type) || vouched.includes(type),
     ),
+    responseTypes,
     authMethods: server.clientAuthentication.map(({ name }) => name),
     scopes: server.scopes.requestable(),
     defaultName: host || 'Unnamed',

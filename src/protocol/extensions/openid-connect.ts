@@ -3,12 +3,15 @@ import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { offlineAccessScope, openidScope } from '../../model/openid-scopes.ts'
 import type { Parameters } from '../../model/parameters.ts'
+import { returnsCode, returnsIdToken } from '../../model/response-type.ts'
 import { scopeOfClaim } from '../../model/standard-claims.ts'
 import type { Token } from '../../model/token.ts'
 import { idTokenAlgorithms } from '../../records/keys/required-algorithms.ts'
 import { metadataResponse, withoutEmptyLists } from '../endpoints/responses/responses.ts'
 import { meaningfulWhenEmpty, serverMetadata } from '../endpoints/token/server-metadata.ts'
 import { supportedClaims } from '../openid/claims-of-user.ts'
+import { noteLogin } from '../openid/client-login.ts'
+import { frontChannelIdToken } from '../openid/front-channel-id-token.ts'
 import { createIdToken } from '../openid/id-token.ts'
 import { verifiedHint } from '../openid/id-token-hint.ts'
 import {
@@ -20,7 +23,6 @@ import {
   sealedGrant,
 } from '../openid/openid-request.ts'
 import { type RequestedClaims, requestedClaims } from '../openid/requested-claims.ts'
-import { sidOf } from '../openid/sid.ts'
 import { userinfoEndpoint } from '../openid/userinfo.ts'
 import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
@@ -86,29 +88,6 @@ const grantOf = async (
   return grant && { ...grant, nonce: undefined }
 }
 
-/** Stores that the client learned about the session, so that the client can be told about the logout. */
-const noteLogin = async (
-  { clientKey, userId, authorizationId, scopes }: Token,
-  { session }: OpenIdGrant,
-  { redemption }: TokenIssue,
-  { store, clock, settings, sessions, logouts }: ServerContext,
-): Promise<void> => {
-  if (redemption.type !== 'user' || userId === null || authorizationId === null) return
-  await store.clientLogins.insert({
-    session,
-    sid: sidOf(session),
-    clientKey,
-    userId,
-    authorizationId,
-    isOffline: scopes.includes(offlineAccessScope.id),
-    expiresAt: clock() + settings.sessionExpiresIn * 1000,
-  })
-  // The session may have ended since the tokens were issued, and nobody looks for this login then.
-  const { sessionId = null } = redemption.under ?? {}
-  if (sessionId !== null && !(await sessions.isAlive(sessionId)))
-    await logouts.sessionsEnded(userId)
-}
-
 /** Returns the subject in an ID token that the client sent as a hint. @throws OAuthError `invalid_request` */
 const subjectOfHint = async (
   hint: string,
@@ -139,16 +118,26 @@ export const openidConnect: Extension = {
   onRequestedScopes(scopes, params, { client, responseType }) {
     if (!asksForLogin(scopes)) return scopes.filter((scope) => scope !== offlineAccessScope.id)
     // Core §11: ignore offline_access in a request that returns no code.
-    const usable =
-      responseType === 'code' ? scopes : scopes.filter((scope) => scope !== offlineAccessScope.id)
+    const usable = returnsCode(responseType)
+      ? scopes
+      : scopes.filter((scope) => scope !== offlineAccessScope.id)
     return [...new Set([...usable, ...impliedBy(params, client)])]
   },
 
-  onAuthorizationRequest(params, { client, scopes }): OpenIdRequest | undefined {
-    if (!asksForLogin(scopes)) return undefined
+  onAuthorizationRequest(params, { client, scopes, responseType }): OpenIdRequest | undefined {
+    const needsIdToken = returnsIdToken(responseType)
+    if (!asksForLogin(scopes)) {
+      if (needsIdToken)
+        throw new OAuthError('invalid_request', 'This response type requires the scope openid.')
+      return undefined
+    }
     const named = (params.opaque('scope') ?? '').split(' ')
     const implied = impliedBy(params, client).filter((scope) => !named.includes(scope))
-    return readOpenIdRequest(params, client, implied)
+    const request = readOpenIdRequest(params, client, implied)
+    // Core §3.2.2.1, §3.3.2.11
+    if (needsIdToken && request.nonce === undefined)
+      throw new OAuthError('invalid_request', 'This response type requires a nonce.')
+    return request
   },
 
   // Core §3.1.2.1: max_age, id_token_hint
@@ -170,9 +159,19 @@ export const openidConnect: Extension = {
     return isRecent ? undefined : 'again'
   },
 
-  onAuthorizationGranted({ extensions }, granted, server) {
+  onAuthorizationGranted({ extensions, responseType, scopes }, granted, server) {
+    // The user may decline an optional scope.
+    if (returnsIdToken(responseType) && !asksForLogin(scopes))
+      throw new OAuthError('access_denied', 'The user refused the scope openid.')
     const request = extensions[extensionName] as OpenIdRequest | undefined
     return request && sealedGrant(request, granted, server)
+  },
+
+  async onAuthorizationIssued(request, issued, server) {
+    const scopes = issued.token?.token.scopes ?? request.scopes
+    // The application may reduce the scopes of a token.
+    if (!returnsIdToken(request.responseType) || !asksForLogin(scopes)) return {}
+    return { id_token: await frontChannelIdToken({ ...request, scopes }, issued, server) }
   },
 
   // Core §3.1.3.3, §12.2
@@ -183,8 +182,12 @@ export const openidConnect: Extension = {
     if (!isForUser || token.userId === null || !asksForLogin(token.scopes)) return undefined
     const { client } = redemption
     const grant = await grantOf(token, issue, server)
-    if (grant) await noteLogin(token, grant, issue, server)
-    const { userId, scopes } = token
+    const { userId, scopes, authorizationId } = token
+    if (grant && redemption.type === 'user' && authorizationId !== null) {
+      const { sessionId = null } = redemption.under ?? {}
+      const { session } = grant
+      await noteLogin({ client, userId, authorizationId, scopes, session, sessionId }, server)
+    }
     const bound = { accessToken }
     return { id_token: await createIdToken({ client, userId, scopes, grant, bound }, server) }
   },

@@ -1,6 +1,7 @@
 // RFC 7636: Proof Key for Code Exchange
 import { constantTimeEqual, sha256 } from '../../crypto/digest.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
+import { returnsCode } from '../../model/response-type.ts'
 import type { Extension } from '../plug-ins.ts'
 
 interface Challenge {
@@ -20,7 +21,7 @@ export const pkce: Extension = {
 
   // RFC 7636 §4.3, §4.4.1
   onAuthorizationRequest(params, { client, responseType }, { settings }): Challenge | undefined {
-    if (responseType !== 'code') return undefined
+    if (!returnsCode(responseType)) return undefined
     const codeChallenge = params.optional('code_challenge')
     const method = params.optional('code_challenge_method')
     if (codeChallenge === undefined) {

@@ -15,8 +15,13 @@ export interface AboutLogin {
   readonly userId: UserId
   readonly scopes: readonly string[]
   readonly grant: OpenIdGrant | undefined
+  /**
+   * The claims about the user: `granted` adds the claims of the granted scopes, `none` omits those that the request names
+   * too. Default: those that the request names.
+   */
+  readonly userClaims?: 'granted' | 'none' | undefined
   /** The values whose hashes bind them to the ID token. */
-  readonly bound?: { readonly accessToken?: string; readonly code?: string }
+  readonly bound?: { readonly accessToken?: string | undefined; readonly code?: string | undefined }
 }
 
 /** Returns the algorithm that signs the ID tokens of a client. */
@@ -28,7 +33,7 @@ export const idTokenAlgorithmOf = (
 
 /** Creates an ID token. OpenID Connect Core §2. */
 export const createIdToken = async (
-  { client, userId, scopes, grant, bound = {} }: AboutLogin,
+  { client, userId, scopes, grant, userClaims, bound = {} }: AboutLogin,
   server: ServerContext,
 ): Promise<string> => {
   const algorithm = idTokenAlgorithmOf(client, server)
@@ -36,7 +41,7 @@ export const createIdToken = async (
   const { nonce, authTime, amr, acr, session } = grant ?? {}
   const { accessToken, code } = bound
   const claims = {
-    ...(await userClaims({ userId, scopes, grant }, server)),
+    ...(await claimsAbout({ userId, scopes, grant, userClaims }, server)),
     iss: server.issuer,
     sub: await subjectFor(userId, client, server),
     aud: client.clientId,
@@ -53,14 +58,15 @@ export const createIdToken = async (
   return server.signingKeys.sign(claims, 'JWT', algorithm)
 }
 
-// The claims about the user are in the userinfo response (§5.4), unless the request names claims for the ID token (§5.5),
-// or the setting adds all claims.
-const userClaims = async (
-  { userId, scopes, grant }: Pick<AboutLogin, 'userId' | 'scopes' | 'grant'>,
+// The claims about the user are in the userinfo response, unless the client receives no access token (§5.4), the request
+// names claims for the ID token (§5.5), or the setting adds all claims.
+const claimsAbout = async (
+  { userId, scopes, grant, userClaims }: Omit<AboutLogin, 'client' | 'bound'>,
   server: ServerContext,
 ): Promise<Readonly<Record<string, unknown>>> => {
+  if (userClaims === 'none') return {}
   const names = Object.keys(grant?.claims?.id_token ?? {})
-  const { userClaimsInIdToken: isComplete } = server.settings
+  const isComplete = userClaims === 'granted' || server.settings.userClaimsInIdToken
   const user = isComplete || names.length > 0 ? await server.users.find(userId) : undefined
   if (!user) return {}
   const claims = await claimsOfUser(user, scopes, grant, server.hostHooks)

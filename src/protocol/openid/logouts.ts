@@ -41,7 +41,8 @@ export class ClientLogouts implements Logouts {
   async #end(ended: readonly EndedLogin[]): Promise<void> {
     const { store, clock } = this.#server()
     for (const { authorizationId, isOffline } of ended) {
-      if (!isOffline) await store.authorizations.revoke(authorizationId, clock())
+      if (!isOffline && authorizationId !== null)
+        await store.authorizations.revoke(authorizationId, clock())
     }
     await this.#tell(ended)
   }

@@ -22,6 +22,16 @@ export interface TokenIssue {
   readonly remembered: Readonly<Record<string, unknown>>
 }
 
+/** What the authorization endpoint issued for a request that the user granted. */
+export interface AuthorizationIssue {
+  readonly client: Client
+  readonly signedIn: SignedIn
+  readonly code?: string | undefined
+  readonly token?: IssuedToken | undefined
+  /** The values that extensions store with a code, by the name of the extension. */
+  readonly remembered: Readonly<Record<string, unknown>>
+}
+
 /** `again`: the login is too old. `as_other_user`: the request is for another user than the logged-in user. */
 export type RequiredLogin = 'again' | 'as_other_user'
 
@@ -81,12 +91,21 @@ export interface ExtensionFor<Server> {
     asking: { readonly client: Client; readonly signedIn: SignedIn | undefined },
     server: Server,
   ): RequiredLogin | undefined | Promise<RequiredLogin | undefined>
-  /** Returns the value to store with a new code, which replaces the value that was stored with the request. */
+  /**
+   * Returns the value to store with a new code, which replaces the value that was stored with the request. Runs before a
+   * code or a token is issued. @throws OAuthError to refuse the request
+   */
   onAuthorizationGranted?(
     request: AuthorizationRequest,
     granted: { readonly client: Client; readonly signedIn: SignedIn },
     server: Server,
   ): unknown
+  /** Returns parameters to add to a successful authorization response. Runs after the code or the token was issued. */
+  onAuthorizationIssued?(
+    request: AuthorizationRequest,
+    issued: AuthorizationIssue,
+    server: Server,
+  ): Promise<Readonly<Record<string, string>>>
   /**
    * Returns parameters for every authorization response, including errors.
    * @param answered the stored values of a request that the user granted or denied; otherwise undefined

@@ -5,6 +5,7 @@ import { validDescription, validName, validWebsite } from '../../model/field-rul
 import { checkAll, InvalidField } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
 import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
+import { responseTypes } from '../../model/response-type.ts'
 import { checkedUris } from '../../model/uri-list.ts'
 import type { RecordsContext } from '../context.ts'
 import type { CheckedFields, ClientInput } from './client-input.ts'
@@ -51,7 +52,7 @@ export const checkedFields = (
     defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
     allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
     grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),
-    responseTypes: limit('response_types', merged.responseTypes, ['code', 'token']),
+    responseTypes: limit('response_types', merged.responseTypes, responseTypes),
     tokenEndpointAuthMethod: method,
     // Validate only a given resource, so that a resource that was removed does not block other changes.
     defaultResource: input.defaultResource

@@ -2,6 +2,7 @@ import type { Digest } from '../../crypto/digest.ts'
 import type { Claims } from '../../crypto/sealed.ts'
 import type { Authorization, Consent } from '../../model/authorization.ts'
 import type { ClientFields } from '../../model/client.ts'
+import { encodedResponseTypes } from '../../model/response-type.ts'
 import type { TokenFields } from '../../model/token.ts'
 import type { User } from '../../model/user.ts'
 import type { AuditCheckpoint } from '../../store/contract/audit.ts'
@@ -37,7 +38,7 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.optionalScopes.join(' '),
   client.allowedScopes?.join(' ') ?? null,
   client.grantTypes?.join(' ') ?? null,
-  client.responseTypes?.join(' ') ?? null,
+  encodedResponseTypes(client.responseTypes)?.join(' ') ?? null,
   client.tokenEndpointAuthMethod,
   client.defaultResource,
   client.origin,

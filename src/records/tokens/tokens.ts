@@ -1,10 +1,11 @@
+import type { Client } from '../../model/client.ts'
 import type { OAuthError } from '../../model/oauth-error.ts'
 import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../../model/token.ts'
-import type { UserId } from '../../model/user.ts'
+import type { User, UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
-import { nameOfClient, ofToken } from '../audit/audit-trail.ts'
+import { nameOfClient, ofToken, ofUser } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { endAccessToken, endAuthorization, endRotated, revokeReusedCode } from './end-tokens.ts'
 import { exchangeToken } from './exchange-token.ts'
@@ -159,6 +160,23 @@ export class Tokens {
   /** Revokes the tokens of a code that is presented again. @returns the error of the response */
   revokeReusedCode(kind: 'authorization_code' | 'device_code', code: string): Promise<OAuthError> {
     return revokeReusedCode(kind, code, this.#context)
+  }
+
+  /** Records that the authorization endpoint issued an ID token, with which the user logs in to a client. @internal */
+  recordIdToken({
+    client: { clientId, name },
+    user,
+    authorizationId,
+    scopes,
+  }: {
+    readonly client: Pick<Client, 'clientId' | 'name'>
+    readonly user: Pick<User, 'id' | 'email'>
+    readonly authorizationId: number | null
+    readonly scopes: readonly string[]
+  }): Promise<void> {
+    const { store, audit } = this.#context
+    const about = { ...ofUser(user), clientId, authorizationId, subject: name, details: { scopes } }
+    return audit.add(store, 'id_token.issued', about)
   }
 
   #issueForClient(redemption: ClientRedemption): Promise<IssuedToken> {

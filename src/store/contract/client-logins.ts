@@ -10,7 +10,8 @@ export interface ClientLogin {
   readonly sid: string
   readonly clientKey: number
   readonly userId: UserId
-  readonly authorizationId: number
+  /** The authorization that ends with the session; null if the client received only an ID token. */
+  readonly authorizationId: number | null
   /** Whether the client may keep its access after the logout (OpenID Connect Core §11). */
   readonly isOffline: boolean
   /** Milliseconds since the epoch. */
@@ -25,6 +26,7 @@ export interface EndedLogin extends ClientLogin {
 
 /** Stores which clients learned about which sessions. Each `take` function removes and returns rows. */
 export interface ClientLoginStore {
+  /** Stores a login once for each authorization. Without an authorization, once for each session and client. */
   insert(login: ClientLogin): Promise<void>
   /** Assigns the logins of a session to the session that replaces it. */
   move(from: string, to: string): Promise<void>

@@ -1,7 +1,11 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { ClientLoginStore, EndedLogin } from '../contract/client-logins.ts'
+import type { ClientLogin, ClientLoginStore, EndedLogin } from '../contract/client-logins.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
+
+// A client without an authorization may receive many ID tokens in one session.
+const idOf = ({ authorizationId, sid, clientKey }: ClientLogin): string =>
+  authorizationId === null ? `${sid} ${clientKey}` : String(authorizationId)
 
 type Row = Selectable<Tables['oauth2server_client_login']>
 
@@ -37,6 +41,7 @@ export const sqlClientLogins = ({ read, write, purge }: Handle): ClientLoginStor
       await write
         .insertInto('oauth2server_client_login')
         .values({
+          id: idOf(login),
           session_id: login.session,
           sid: login.sid,
           client_key: login.clientKey,
@@ -67,13 +72,13 @@ export const sqlClientLogins = ({ read, write, purge }: Handle): ClientLoginStor
     async deleteExpired(now, limit) {
       const expired = read
         .selectFrom('oauth2server_client_login')
-        .select('authorization_id')
+        .select('id')
         .where('expires_at', '<=', now)
         .orderBy('expires_at')
         .limit(limit)
       const { numDeletedRows } = await purge
         .deleteFrom('oauth2server_client_login')
-        .where('authorization_id', 'in', expired)
+        .where('id', 'in', expired)
         .where('expires_at', '<=', now)
         .executeTakeFirst()
       return Number(numDeletedRows)

@@ -2,6 +2,7 @@ import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
+import { decodedResponseTypes, encodedResponseTypes } from '../../model/response-type.ts'
 import type { UserId } from '../../model/user.ts'
 import type {
   AuthorizedSummary,
@@ -44,7 +45,7 @@ const toRow = ({
   default_scopes: joined(fields.defaultScopes),
   allowed_scopes: joinedOrNull(fields.allowedScopes),
   grant_types: joinedOrNull(fields.grantTypes),
-  response_types: joinedOrNull(fields.responseTypes),
+  response_types: joinedOrNull(encodedResponseTypes(fields.responseTypes)),
   token_endpoint_auth_method: fields.tokenEndpointAuthMethod,
   default_resource: fields.defaultResource,
   created_at: fields.createdAt,
@@ -80,7 +81,7 @@ export const fromRow = (row: Row): ClientFields => ({
   defaultScopes: split(row.default_scopes),
   allowedScopes: splitOrNull(row.allowed_scopes),
   grantTypes: splitOrNull(row.grant_types),
-  responseTypes: splitOrNull(row.response_types),
+  responseTypes: decodedResponseTypes(splitOrNull(row.response_types)),
   tokenEndpointAuthMethod: row.token_endpoint_auth_method as TokenEndpointAuthMethod | null,
   defaultResource: row.default_resource,
   createdAt: row.created_at,

@@ -99,7 +99,7 @@ const removeLogins = async ({ db }: Target, which: Rows, limit: number): Promise
   if (which.before !== null) return 0
   const condition = selected(which)
   const { numAffectedRows } =
-    await sql`delete from oauth2server_client_login where authorization_id in (select authorization_id from oauth2server_client_login where ${condition} limit ${limit})`.execute(
+    await sql`delete from oauth2server_client_login where id in (select id from oauth2server_client_login where ${condition} limit ${limit})`.execute(
       db,
     )
   return Number(numAffectedRows ?? 0)

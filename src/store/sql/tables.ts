@@ -141,7 +141,8 @@ export interface Tables {
   }
   /** The logins of users at clients with OpenID Connect: which client received an ID token in which session. */
   oauth2server_client_login: {
-    authorization_id: number
+    id: string
+    authorization_id: number | null
     session_id: string
     sid: string
     client_key: number

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/auth/extauth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
 )
 
 func mcpSdk() {
@@ -64,6 +66,43 @@ func mcpSdk() {
 	})
 	check(library, "login of a registered client", func(ctx context.Context) error {
 		return login(ctx, &auth.AuthorizationCodeHandlerConfig{PreregisteredClient: credentials})
+	})
+	check(library, "refresh of a stored token", func(ctx context.Context) error {
+		var client *oauth2.Config
+		var stored *oauth2.Token
+		keep := func(ctx context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
+			client, stored = config, token
+			return config.TokenSource(ctx, token), nil
+		}
+		config := &auth.AuthorizationCodeHandlerConfig{PreregisteredClient: credentials, NewTokenSource: keep}
+		if err := login(ctx, config); err != nil {
+			return err
+		}
+		expired := *stored
+		expired.Expiry = time.Now().Add(-time.Hour)
+		source := client.TokenSource(ctx, &expired)
+		handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+			PreregisteredClient: credentials,
+			RedirectURL:         env("REDIRECT_URI"),
+			InitialTokenSource:  source,
+			AuthorizationCodeFetcher: func(context.Context, *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+				return nil, errors.New("the client asks for another login")
+			},
+		})
+		if err != nil {
+			return err
+		}
+		if err := tools(ctx, handler); err != nil {
+			return err
+		}
+		renewed, err := source.Token()
+		if err != nil {
+			return err
+		}
+		if renewed.AccessToken == stored.AccessToken {
+			return errors.New("the access token is the same")
+		}
+		return nil
 	})
 	check(library, "client credentials", func(ctx context.Context) error {
 		credentials := &oauthex.ClientCredentials{

@@ -1,6 +1,9 @@
 """Authlib: the OAuth session for requests."""
 
+import time
+
 from authlib.common.security import generate_token
+from authlib.integrations.base_client import OAuthError
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc7523 import PrivateKeyJWT
 from joserfc import jwt
@@ -10,6 +13,7 @@ import requests
 from support import check, discovered, env, same, visit
 
 LIBRARY = "Authlib 1.9.10"
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 SCOPE = "openid email notes:read offline_access"
 
 
@@ -83,6 +87,23 @@ def private_key_jwt_code():
     made.fetch_token(authorization_response=visit(url), code_verifier=verifier)
 
 
+def device():
+    made, server = session("PUBLIC", token_endpoint_auth_method="none", scope="notes:read")
+    # The library has no function for this request, and no name for the grant type.
+    request = {"client_id": env["PUBLIC_ID"], "scope": "notes:read"}
+    codes = requests.post(server["device_authorization_endpoint"], request).json()
+    poll = {"grant_type": DEVICE_GRANT, "device_code": codes["device_code"]}
+    try:
+        made.fetch_token(server["token_endpoint"], **poll)
+        raise AssertionError("the user has not agreed yet")
+    except OAuthError as error:
+        same(error.error, "authorization_pending")
+    visit(codes["verification_uri_complete"])
+    time.sleep(codes["interval"])
+    made.fetch_token(server["token_endpoint"], **poll)
+    same(made.get(env["ISSUER"] + "/api/notes").status_code, 200)
+
+
 def introspection():
     made, server, token = login()
     response = made.introspect_token(server["introspection_endpoint"], token=token["access_token"])
@@ -110,6 +131,7 @@ def main():
     check(LIBRARY, "client credentials", client_credentials)
     check(LIBRARY, "private_key_jwt with its default assertion, client credentials", private_key_jwt)
     check(LIBRARY, "private_key_jwt with its default assertion, code", private_key_jwt_code)
+    check(LIBRARY, "device, public client", device)
     check(LIBRARY, "introspection", introspection)
     check(LIBRARY, "revocation", revocation)
     check(LIBRARY, "JWT access token with the published keys", jwt_access_token)

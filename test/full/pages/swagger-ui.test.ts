@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchChromium } from '../../support/chromium.ts'
 import { lacks } from '../../support/needs.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { statusOf } from '../../support/tokens.ts'
 import { startOrigin } from './origin.ts'
 
 const folder = getAbsoluteFSPath()
@@ -29,7 +30,11 @@ const descriptionOf = (issuer: string, scheme: object) => ({
 })
 
 /** The page of the documentation of Swagger UI, with the description of the API in the page. */
-const pageOf = (description: object, clientId: string) => `<!doctype html><title>API</title>
+const pageOf = (
+  description: object,
+  clientId: string,
+  scopes = 'openid email',
+) => `<!doctype html><title>API</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/swagger-ui.css"><div id="swagger-ui"></div>
 <script src="/swagger-ui-bundle.js"></script>
 <script>
@@ -39,8 +44,19 @@ const pageOf = (description: object, clientId: string) => `<!doctype html><title
     oauth2RedirectUrl: location.origin + '/oauth2-redirect.html',
     presets: [SwaggerUIBundle.presets.apis],
   })
-  ui.initOAuth({ clientId: '${clientId}', usePkceWithAuthorizationCodeGrant: true, scopes: 'openid email' })
+  ui.initOAuth({ clientId: '${clientId}', usePkceWithAuthorizationCodeGrant: true, scopes: '${scopes}' })
 </script>`
+
+/** Starts a site with the page and the unchanged files of Swagger UI. */
+const startSite = (page: () => string) =>
+  startOrigin({
+    '/': page,
+    ...Object.fromEntries(
+      ['swagger-ui.css', 'swagger-ui-bundle.js', 'oauth2-redirect.html', 'oauth2-redirect.js'].map(
+        (name) => [`/${name}`, file(name)],
+      ),
+    ),
+  })
 
 describe.skipIf(await lacks('chromium'))('Swagger UI on another origin', () => {
   let app: TestServer
@@ -77,17 +93,7 @@ describe.skipIf(await lacks('chromium'))('Swagger UI on another origin', () => {
     ],
   ])('authorizes with PKCE, calls the API and logs out, given %s [T2406]', async (_, schemeOf) => {
     let content = ''
-    await using site = await startOrigin({
-      '/': () => content,
-      ...Object.fromEntries(
-        [
-          'swagger-ui.css',
-          'swagger-ui-bundle.js',
-          'oauth2-redirect.html',
-          'oauth2-redirect.js',
-        ].map((name) => [`/${name}`, file(name)]),
-      ),
-    })
+    await using site = await startSite(() => content)
     const { clientId } = await app.client({
       isConfidential: false,
       redirectUris: [`${site.origin}/oauth2-redirect.html`],
@@ -134,5 +140,29 @@ describe.skipIf(await lacks('chromium'))('Swagger UI on another origin', () => {
     await logout.waitFor({ state: 'detached' })
     expect(complaints).toEqual([])
     await context.close()
+  })
+
+  test('requests a token with client credentials [T3142]', async () => {
+    const flow = {
+      tokenUrl: `${app.issuer}/oauth/token`,
+      scopes: { 'notes:read': 'Read notes' },
+    }
+    const scheme = { type: 'oauth2', flows: { clientCredentials: flow } }
+    const { clientId, clientSecret } = await app.client({
+      grantTypes: ['client_credentials'],
+      allowedScopes: ['notes:read'],
+    })
+    const content = pageOf(descriptionOf(app.issuer, scheme), clientId, 'notes:read')
+    await using site = await startSite(() => content)
+    const page = await browser.newPage()
+    await page.goto(site.origin)
+    await page.click('.auth-wrapper .authorize')
+    await page.fill('[id^=client_secret_]', clientSecret)
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST')
+    await page.locator('.auth-container button.authorize').last().click()
+    const { access_token, scope } = await (await answered).json()
+    expect(scope).toBe('notes:read')
+    await page.locator('button', { hasText: 'Logout' }).first().waitFor()
+    expect(await statusOf(app, access_token)).toBe(200)
   })
 })

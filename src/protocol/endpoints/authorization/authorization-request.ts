@@ -1,8 +1,9 @@
 import type { AuthorizationRequest, Prompt } from '../../../model/authorization-request.ts'
-import type { Client, ResponseType } from '../../../model/client.ts'
+import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { matchRedirectUri } from '../../../model/redirect-uri.ts'
+import { type ResponseType, responseTypeNamed, returnsCode } from '../../../model/response-type.ts'
 import { narrow } from '../../../model/scope.ts'
 import type { ClientLookup } from '../../client-lookup.ts'
 import type { ServerContext } from '../../server-context.ts'
@@ -155,14 +156,14 @@ export const validateRequest = (
 const scopeParameter = (params: Parameters): string | undefined => params.opaque('scope')
 
 const responseTypeOf = (text: string, client: Client, server: ServerContext): ResponseType => {
-  const allowed = supportedResponseTypes(server).find((type) => type === text)
-  if (!allowed)
+  const type = responseTypeNamed(text)
+  if (!type || !supportedResponseTypes(server).includes(type))
     throw new OAuthError('unsupported_response_type', 'The response type is not supported.')
-  const mayUseGrant = allowed !== 'code' || client.allowedGrantTypes.includes('authorization_code')
-  if (!client.allowedResponseTypes.includes(allowed) || !mayUseGrant) {
+  const mayUseGrant = !returnsCode(type) || client.allowedGrantTypes.includes('authorization_code')
+  if (!client.allowedResponseTypes.includes(type) || !mayUseGrant) {
     throw new OAuthError('unauthorized_client', 'The client may not use this response type.')
   }
-  return allowed
+  return type
 }
 
 const promptOf = (text: string | undefined): readonly Prompt[] => {

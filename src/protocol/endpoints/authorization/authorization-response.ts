@@ -2,9 +2,11 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
 import type { OAuthError } from '../../../model/oauth-error.ts'
 import { formActionSource, withFragment, withQuery } from '../../../model/redirect-uri.ts'
+import { responseTypeNamed, returnsIdToken } from '../../../model/response-type.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
+import { supportedResponseTypes } from '../token/supported.ts'
 
 type Target = {
   readonly redirectUri: string
@@ -34,7 +36,7 @@ export const addedParameters = async (
 }
 
 /**
- * Sends a code or a token to the client: in the query, in the fragment (RFC 6749 §4.1.2, §4.2.2), or in a form (OAuth 2.0
+ * Sends a code or tokens to the client: in the query, in the fragment (RFC 6749 §4.1.2, §4.2.2), or in a form (OAuth 2.0
  * Form Post Response Mode §2).
  */
 export const grantedResponse = async (
@@ -53,7 +55,8 @@ export const grantedResponse = async (
 
 /**
  * Sends an error to the client, in the query or in a form. For the response type `token`, the fragment contains the error
- * too (RFC 6749 §4.2.2.1).
+ * too (RFC 6749 §4.2.2.1). For response types with an ID token, only the fragment contains it (OpenID Connect Core
+ * §3.2.2.6).
  * @param answered the values that extensions stored with the request; undefined if the user has not decided
  */
 export const errorResponse = async (
@@ -66,6 +69,9 @@ export const errorResponse = async (
   const added = await addedParameters(server, answered)
   const parameters = { ...error.toWire(), state: target.state, ...added }
   if (target.responseMode === 'form_post') return formResponse(http, target, parameters, server)
+  const type = responseTypeNamed(target.responseType ?? '')
+  if (type && returnsIdToken(type) && supportedResponseTypes(server).includes(type))
+    return redirectResponse(withFragment(target.redirectUri, parameters))
   const inQuery = withQuery(target.redirectUri, parameters)
   return redirectResponse(
     target.responseType === 'token' ? withFragment(inQuery, parameters) : inQuery,

@@ -4,24 +4,36 @@ import type { Consent } from '../../../model/authorization.ts'
 import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
 import type { Client } from '../../../model/client.ts'
 import { Parameters } from '../../../model/parameters.ts'
+import { returnsAccessToken, returnsCode } from '../../../model/response-type.ts'
+import type { IssuedToken } from '../../../model/token.ts'
+import type { AuthorizationIssue } from '../../plug-ins/extension.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { issueToken } from '../token/issue-token.ts'
 import { addedParameters, grantedResponse } from './authorization-response.ts'
 
+type ResponseParameters = Readonly<Record<string, string | undefined>>
+
+interface Granted {
+  readonly http: HttpRequest
+  readonly request: AuthorizationRequest
+  readonly client: Client
+  readonly signedIn: SignedIn
+  readonly consent: Consent
+}
+
 /** Returns the values that extensions store with a code. */
 const atGrant = (
-  request: AuthorizationRequest,
-  granted: { readonly client: Client; readonly signedIn: SignedIn },
+  { request, client, signedIn }: Granted,
   server: ServerContext,
 ): Readonly<Record<string, unknown>> => {
   const replaced = server.extensions.flatMap((extension) => {
-    const value = extension.onAuthorizationGranted?.(request, granted, server)
+    const value = extension.onAuthorizationGranted?.(request, { client, signedIn }, server)
     return value === undefined ? [] : [[extension.name, value]]
   })
   return { ...request.extensions, ...Object.fromEntries(replaced) }
 }
 
-/** Issues a code or an access token, depending on the response type, and redirects to the client. */
+/** Issues a code or tokens, depending on the response type, and redirects to the client. */
 export const grant = async (
   http: HttpRequest,
   request: AuthorizationRequest,
@@ -30,58 +42,91 @@ export const grant = async (
   consent: Consent,
   server: ServerContext,
 ): Promise<Response> => {
-  const { user } = signedIn
-  const { userAgent } = http
-  const remembered = request.extensions
-  const sessionId = server.sessions.rowOf(signedIn)
-  if (request.responseType === 'token') {
-    // Consume the stored request before the token is issued. If another tab has already consumed it, this call fails,
-    // and no token must be issued.
-    const added = await addedParameters(server, remembered)
-    const issued = await server.operations.countGrant('implicit', () =>
-      issueToken(
-        {
-          redemption: {
-            type: 'user',
-            client,
-            subject: user.record,
-            scopes: request.scopes,
-            refreshable: false,
-            under: { consentId: consent.id, sessionId, userAgent },
-          },
-          params: new Parameters(''),
-          http,
-          remembered,
-        },
-        server,
-      ),
-    )
-    const response = {
-      access_token: issued.accessToken,
-      token_type: 'Bearer',
-      expires_in: issued.expiresIn === null ? undefined : String(issued.expiresIn),
-      scope: issued.token.scopes.join(' '),
+  const { responseType } = request
+  const granted = { http, request, client, signedIn, consent }
+  const remembered = atGrant(granted, server)
+  const code = returnsCode(responseType) ? await newCode(granted, remembered, server) : undefined
+  // Consume the stored request before a token is issued. If another tab has already consumed it, this call fails, and no
+  // token must be issued.
+  const added = await addedParameters(server, request.extensions)
+  const issue = async (): Promise<ResponseParameters> => {
+    const token = returnsAccessToken(responseType) ? await newToken(granted, server) : undefined
+    const issued = { client, signedIn, code, token, remembered }
+    return {
+      ...(token && tokenParameters(token)),
+      ...(await issuedParameters(request, issued, server)),
     }
-    return grantedResponse(http, response, request, added, server)
   }
+  // The grant of a code is counted at its redemption.
+  const tokens =
+    code === undefined ? await server.operations.countGrant('implicit', issue) : await issue()
+  return grantedResponse(http, { code, ...tokens }, request, added, server)
+}
+
+const newCode = (
+  { http, request, client, signedIn, consent }: Granted,
+  extensions: Readonly<Record<string, unknown>>,
+  server: ServerContext,
+): Promise<string> => {
   const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
-  const { clientId, redirectUri, redirectUriGiven, scopes } = request
-  const extensions = atGrant(request, { client, signedIn }, server)
-  const code = await server.shortLived.codes.put(
+  const { redirectUri, redirectUriGiven, scopes } = request
+  return server.shortLived.codes.put(
     {
-      clientId,
+      clientId: client.clientId,
       redirectUri,
       redirectUriGiven,
       scopes,
       extensions,
-      userId: user.id,
+      userId: signedIn.user.id,
       consentId: consent.id,
-      sessionId,
-      userAgent,
+      sessionId: server.sessions.rowOf(signedIn),
+      userAgent: http.userAgent,
       expiresAt,
     },
     expiresAt,
   )
-  const added = await addedParameters(server, remembered)
-  return grantedResponse(http, { code }, request, added, server)
+}
+
+const newToken = (
+  { http, request, client, signedIn, consent }: Granted,
+  server: ServerContext,
+): Promise<IssuedToken> =>
+  issueToken(
+    {
+      redemption: {
+        type: 'user',
+        client,
+        subject: signedIn.user.record,
+        scopes: request.scopes,
+        refreshable: false,
+        under: {
+          consentId: consent.id,
+          sessionId: server.sessions.rowOf(signedIn),
+          userAgent: http.userAgent,
+        },
+      },
+      params: new Parameters(''),
+      http,
+      remembered: request.extensions,
+    },
+    server,
+  )
+
+const tokenParameters = ({ accessToken, expiresIn, token }: IssuedToken): ResponseParameters => ({
+  access_token: accessToken,
+  token_type: 'Bearer',
+  expires_in: expiresIn === null ? undefined : String(expiresIn),
+  scope: token.scopes.join(' '),
+})
+
+/** Returns the parameters that extensions add to a successful response. */
+const issuedParameters = async (
+  request: AuthorizationRequest,
+  issued: AuthorizationIssue,
+  server: ServerContext,
+): Promise<ResponseParameters> => {
+  let added: ResponseParameters = {}
+  for (const extension of server.extensions)
+    added = { ...added, ...(await extension.onAuthorizationIssued?.(request, issued, server)) }
+  return added
 }

@@ -1,11 +1,14 @@
 import type { ResponseMode } from '../../../model/authorization-request.ts'
-import type { ResponseType } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
+import type { ResponseType } from '../../../model/response-type.ts'
 
-/** The response modes of each response type, the default first. An access token is never sent in a query. */
+/** The response modes of each response type, the default first. A token is never sent in a query. */
 const modesOf: Readonly<Record<ResponseType, readonly [ResponseMode, ...ResponseMode[]]>> = {
   code: ['query', 'form_post'],
   token: ['fragment', 'form_post'],
+  id_token: ['fragment', 'form_post'],
+  'code id_token': ['fragment', 'form_post'],
+  'id_token token': ['fragment', 'form_post'],
 }
 
 /** Returns the response modes of some response types. RFC 8414 §2. */

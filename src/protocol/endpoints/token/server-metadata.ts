@@ -1,3 +1,4 @@
+import { needImplicit } from '../../../model/response-type.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { supportedResponseModes } from '../authorization/response-mode.ts'
 import {
@@ -11,7 +12,7 @@ import {
 export const serverMetadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
   const { issuer, scopes, clientAuthentication } = server
   const responseTypes = supportedResponseTypes(server)
-  const implicit = responseTypes.includes('token') ? ['implicit'] : []
+  const implicit = needImplicit(responseTypes) ? ['implicit'] : []
   return {
     issuer,
     ...advertisedAddresses(server),

@@ -1,4 +1,9 @@
-import type { ResponseType } from '../../../model/client.ts'
+import {
+  enabledResponseTypes,
+  type ResponseType,
+  returnsAccessToken,
+  returnsCode,
+} from '../../../model/response-type.ts'
 import type { Configuration, Identity, PlugIns, ServerContext } from '../../server-context.ts'
 
 /** Returns the enabled grant types. RFC 8414 §2. */
@@ -37,14 +42,14 @@ export const metadataOfExtensions = (server: ServerContext): Metadata =>
 export const resourceMetadataOfExtensions = (server: ServerContext): Metadata =>
   Object.assign({}, ...server.extensions.map((extension) => extension.resourceMetadata?.(server)))
 
-/** Returns the response types with which a client can obtain a token. RFC 8414 §2. */
+/** Returns the response types that clients can use. RFC 8414 §2. */
 export const supportedResponseTypes = (
   server: Pick<ServerContext, 'settings' | 'grants'>,
 ): readonly ResponseType[] =>
-  server.settings.allowedResponseTypes.filter((type) =>
-    type === 'code'
-      ? // Do not issue codes that no grant can redeem.
-        supportedGrantTypes(server).includes('authorization_code')
-      : // A token in a redirect cannot be bound to a DPoP key.
-        server.settings.dpop !== 'required',
+  enabledResponseTypes(server.settings).filter(
+    (type) =>
+      // Do not issue codes that no grant can redeem.
+      (!returnsCode(type) || supportedGrantTypes(server).includes('authorization_code')) &&
+      // An access token in a redirect cannot be bound to a DPoP key.
+      (!returnsAccessToken(type) || server.settings.dpop !== 'required'),
   )

@@ -222,7 +222,8 @@ export const initial = (reference: UserReference): Migration => {
 
       await db.schema
         .createTable('oauth2server_client_login')
-        .addColumn('authorization_id', 'bigint', (c) => c.primaryKey().notNull())
+        .addColumn('id', 'text', (c) => c.primaryKey().notNull())
+        .addColumn('authorization_id', 'bigint')
         .addColumn('session_id', 'text', (c) => c.notNull())
         .addColumn('sid', 'text', (c) => c.notNull())
         .addColumn('client_key', 'bigint', (c) => c.notNull())

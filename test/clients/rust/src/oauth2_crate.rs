@@ -2,13 +2,13 @@
 
 use oauth2::basic::{BasicClient, BasicTokenResponse};
 use oauth2::{
-    AsyncHttpClient, AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, CsrfToken, DeviceAuthorizationUrl,
-    EndpointSet, HttpClientError, HttpRequest, HttpResponse, IntrospectionUrl, PkceCodeChallenge, RedirectUrl, RevocationUrl, Scope,
+    AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, CsrfToken, DeviceAuthorizationUrl,
+    EndpointSet, IntrospectionUrl, PkceCodeChallenge, RedirectUrl, RevocationUrl, Scope,
     StandardDeviceAuthorizationResponse, StandardRevocableToken, TokenIntrospectionResponse,
-    TokenResponse, TokenUrl, reqwest,
+    TokenResponse, TokenUrl,
 };
 
-use crate::support::{Outcome, api, check, code_at, discovered, env, http, same, visit};
+use crate::support::{Outcome, api, behind_tls, check, code_at, discovered, env, http, same, visit};
 
 const LIBRARY: &str = "oauth2 5.0.0";
 
@@ -106,13 +106,6 @@ async fn revocation(name: &str) -> Outcome {
     let revocable = StandardRevocableToken::from(refresh);
     client.revoke_token(revocable)?.request_async(&behind_tls).await?;
     same(api(token.access_token().secret()).await?, 401)
-}
-
-/// Sends a request without TLS. For revocation, the crate demands an https URL.
-async fn behind_tls(mut request: HttpRequest) -> Result<HttpResponse, HttpClientError<reqwest::Error>> {
-    let url = request.uri().to_string().replacen("https:", "http:", 1);
-    *request.uri_mut() = url.parse().expect("the URL should be valid");
-    http().call(request).await
 }
 
 pub async fn run() {

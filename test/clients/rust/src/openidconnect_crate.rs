@@ -4,21 +4,21 @@ use openidconnect::core::{
     CoreAuthDisplay, CoreAuthenticationFlow, CoreClaimName, CoreClaimType, CoreClient,
     CoreClientAuthMethod, CoreClientRegistrationRequest, CoreDeviceAuthorizationResponse,
     CoreGrantType, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm, CoreJweKeyManagementAlgorithm,
-    CoreResponseMode, CoreResponseType, CoreSubjectIdentifierType, CoreTokenResponse,
-    CoreUserInfoClaims,
+    CoreResponseMode, CoreResponseType, CoreRevocableToken, CoreSubjectIdentifierType,
+    CoreTokenResponse, CoreUserInfoClaims,
 };
 use openidconnect::{
     AccessTokenHash, AdditionalProviderMetadata, AuthType, AuthorizationCode, ClientId,
     ClientName, ClientSecret, CsrfToken, DeviceAuthorizationUrl, EndSessionUrl, EndpointMaybeSet,
     EndpointNotSet, EndpointSet,
     IntrospectionUrl, IssuerUrl, LogoutRequest, Nonce, OAuth2TokenResponse, PkceCodeChallenge,
-    PostLogoutRedirectUrl, ProviderMetadata, RedirectUrl, Scope, TokenIntrospectionResponse,
+    PostLogoutRedirectUrl, ProviderMetadata, RedirectUrl, RevocationUrl, Scope, TokenIntrospectionResponse,
     TokenResponse,
 };
 use openidconnect::registration::EmptyAdditionalClientMetadata;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Outcome, api, check, code_at, env, http, same, visit};
+use crate::support::{Outcome, api, behind_tls, check, code_at, env, http, same, visit};
 
 const LIBRARY: &str = "openidconnect 4.1.0";
 
@@ -27,6 +27,7 @@ const LIBRARY: &str = "openidconnect 4.1.0";
 struct MoreMetadata {
     device_authorization_endpoint: DeviceAuthorizationUrl,
     introspection_endpoint: IntrospectionUrl,
+    revocation_endpoint: String,
     end_session_endpoint: EndSessionUrl,
 }
 impl AdditionalProviderMetadata for MoreMetadata {}
@@ -167,6 +168,19 @@ async fn introspection() -> Outcome {
     same(about.active(), true)
 }
 
+async fn revocation() -> Outcome {
+    let client = client("WEB").await?;
+    let (token, _) = login(&client).await?;
+    let refresh = token.refresh_token().ok_or("there is no refresh token")?;
+    let url = metadata().await?.additional_metadata().revocation_endpoint.replacen("http:", "https:", 1);
+    client
+        .set_revocation_url(RevocationUrl::new(url)?)
+        .revoke_token(CoreRevocableToken::from(refresh))?
+        .request_async(&behind_tls)
+        .await?;
+    same(api(token.access_token().secret()).await?, 401)
+}
+
 async fn registration() -> Outcome {
     let metadata = metadata().await?;
     let endpoint = metadata.registration_endpoint().ok_or("there is no endpoint")?;
@@ -216,6 +230,7 @@ pub async fn run() {
         check(LIBRARY, &format!("device, {name}"), device(name)).await;
     }
     check(LIBRARY, "introspection", introspection()).await;
+    check(LIBRARY, "revocation", revocation()).await;
     check(LIBRARY, "dynamic registration, and login of the new client", registration()).await;
     check(LIBRARY, "logout", logout()).await;
 }

@@ -3,7 +3,8 @@
 use rmcp::ServiceExt;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::auth::{
-    AuthClient, AuthorizationManager, AuthorizationRequest, ClientCredentialsConfig, OAuthState,
+    AuthClient, AuthorizationManager, AuthorizationRequest, ClientCredentialsConfig,
+    JwtSigningAlgorithm, OAuthState,
 };
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
@@ -54,16 +55,30 @@ async fn refresh() -> Outcome {
     tools(manager).await
 }
 
-async fn client_credentials() -> Outcome {
+async fn client_credentials(config: ClientCredentialsConfig) -> Outcome {
     let mut state = OAuthState::new(env("MCP_URL"), None).await?;
-    let config = ClientCredentialsConfig::ClientSecret {
+    state.authenticate_client_credentials(config).await?;
+    tools(manager_of(state)?).await
+}
+
+fn secret() -> ClientCredentialsConfig {
+    ClientCredentialsConfig::ClientSecret {
         client_id: env("WEB_ID"),
         client_secret: env("WEB_SECRET"),
         scopes: vec!["notes:read".to_owned()],
         resource: Some(env("MCP_URL")),
-    };
-    state.authenticate_client_credentials(config).await?;
-    tools(manager_of(state)?).await
+    }
+}
+
+fn key() -> ClientCredentialsConfig {
+    ClientCredentialsConfig::PrivateKeyJwt {
+        client_id: env("KEY_ID"),
+        signing_key: env("KEY_PEM").into_bytes(),
+        signing_algorithm: JwtSigningAlgorithm::RS256,
+        token_endpoint_audience: None,
+        scopes: vec!["notes:read".to_owned()],
+        resource: Some(env("MCP_URL")),
+    }
 }
 
 pub async fn run() {
@@ -73,5 +88,6 @@ pub async fn run() {
     .await;
     check(LIBRARY, "login of a registered client", registered()).await;
     check(LIBRARY, "refresh", refresh()).await;
-    check(LIBRARY, "client credentials", client_credentials()).await;
+    check(LIBRARY, "client credentials", client_credentials(secret())).await;
+    check(LIBRARY, "client credentials, private_key_jwt", client_credentials(key())).await;
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::time::Duration;
 
-use oauth2::reqwest;
+use oauth2::{AsyncHttpClient, HttpClientError, HttpRequest, HttpResponse, reqwest};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -44,6 +44,13 @@ pub fn http() -> reqwest::Client {
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .expect("the client should build")
+}
+
+/// Sends a request without TLS. For revocation, the crates demand an https URL.
+pub async fn behind_tls(mut request: HttpRequest) -> Result<HttpResponse, HttpClientError<reqwest::Error>> {
+    let url = request.uri().to_string().replacen("https:", "http:", 1);
+    *request.uri_mut() = url.parse().expect("the URL should be valid");
+    http().call(request).await
 }
 
 /// Lets the user of the browser agree at the URL. Returns the URL at which the browser arrives.

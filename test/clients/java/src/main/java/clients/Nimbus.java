@@ -39,6 +39,7 @@ import com.nimbusds.oauth2.sdk.auth.Secret;
 import com.nimbusds.oauth2.sdk.device.DeviceAuthorizationRequest;
 import com.nimbusds.oauth2.sdk.device.DeviceAuthorizationResponse;
 import com.nimbusds.oauth2.sdk.device.DeviceCodeGrant;
+import com.nimbusds.oauth2.sdk.dpop.DPoPProofFactory;
 import com.nimbusds.oauth2.sdk.dpop.DefaultDPoPProofFactory;
 import com.nimbusds.oauth2.sdk.http.HTTPRequest;
 import com.nimbusds.oauth2.sdk.id.ClientID;
@@ -49,6 +50,7 @@ import com.nimbusds.oauth2.sdk.pkce.CodeVerifier;
 import com.nimbusds.oauth2.sdk.token.AccessTokenType;
 import com.nimbusds.oauth2.sdk.token.DPoPAccessToken;
 import com.nimbusds.oauth2.sdk.token.TokenTypeURI;
+import com.nimbusds.oauth2.sdk.token.Tokens;
 import com.nimbusds.oauth2.sdk.tokenexchange.TokenExchangeGrant;
 import com.nimbusds.openid.connect.sdk.AuthenticationRequest;
 import com.nimbusds.openid.connect.sdk.LogoutRequest;
@@ -121,6 +123,17 @@ final class Nimbus {
     return send(request(prefix + client, server.getTokenEndpointURI(), grant, null).toHTTPRequest());
   }
 
+  /** Returns tokens of a public client that are bound to the key of the proofs. */
+  static Tokens boundLogin(String prefix, DPoPProofFactory proofs) throws Exception {
+    var server = metadata(prefix);
+    var verifier = new CodeVerifier();
+    var client = id(prefix + "PUBLIC");
+    var grant = code(request(client, verifier, server.getAuthorizationEndpointURI()).build().toURI(), verifier);
+    var request = new TokenRequest(server.getTokenEndpointURI(), client, grant, null).toHTTPRequest();
+    request.setDPoP(proofs.createDPoPJWT("POST", server.getTokenEndpointURI()));
+    return send(request).getTokens();
+  }
+
   static void run() {
     check(LIBRARY, "OAuth metadata", () ->
         same(AuthorizationServerMetadata.resolve(new Issuer(env("ISSUER"))).getIssuer().getValue(), env("ISSUER")));
@@ -158,11 +171,7 @@ final class Nimbus {
     check(LIBRARY, "DPoP: code, API, refresh", () -> {
       var server = metadata("");
       var proofs = new DefaultDPoPProofFactory(new ECKeyGenerator(Curve.P_256).generate(), JWSAlgorithm.ES256);
-      var verifier = new CodeVerifier();
-      var grant = code(request(id("PUBLIC"), verifier, server.getAuthorizationEndpointURI()).build().toURI(), verifier);
-      var request = request("PUBLIC", server.getTokenEndpointURI(), grant, null).toHTTPRequest();
-      request.setDPoP(proofs.createDPoPJWT("POST", server.getTokenEndpointURI()));
-      var tokens = send(request).getOIDCTokens();
+      var tokens = boundLogin("", proofs);
       same(tokens.getAccessToken().getType(), AccessTokenType.DPOP);
       var api = URI.create(env("ISSUER") + "/api/notes");
       var call = new HTTPRequest(HTTPRequest.Method.GET, api);

@@ -7,7 +7,14 @@ import static clients.Support.parameters;
 import static clients.Support.same;
 import static clients.Support.visit;
 
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.jwk.Curve;
 import com.nimbusds.jose.jwk.JWK;
+import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
+import com.nimbusds.oauth2.sdk.dpop.DPoPProofFactory;
+import com.nimbusds.oauth2.sdk.dpop.DefaultDPoPProofFactory;
+import com.nimbusds.oauth2.sdk.http.HTTPRequest;
+import com.nimbusds.oauth2.sdk.token.AccessToken;
 import org.springframework.security.oauth2.client.endpoint.NimbusJwtClientAuthenticationParametersConverter;
 import org.springframework.security.oauth2.client.endpoint.OAuth2AuthorizationCodeGrantRequest;
 import org.springframework.security.oauth2.client.endpoint.OAuth2ClientCredentialsGrantRequest;
@@ -88,6 +95,30 @@ final class SpringSecurity {
     same(user.getEmail(), env("USER_EMAIL"));
   }
 
+  private static DPoPProofFactory proofs() throws Exception {
+    return new DefaultDPoPProofFactory(new ECKeyGenerator(Curve.P_256).generate(), JWSAlgorithm.ES256);
+  }
+
+  /** Calls a resource server with a token. Returns the status. */
+  private static int call(SpringResourceServer server, String scheme, AccessToken token, DPoPProofFactory proofs) throws Exception {
+    var request = new HTTPRequest(HTTPRequest.Method.GET, server.url());
+    request.setAuthorization(scheme + " " + token.getValue());
+    if (proofs != null) request.setDPoP(proofs.createDPoPJWT("GET", server.url(), token));
+    return request.send().getStatusCode();
+  }
+
+  /** Spring Security checks the key of a token only at resource servers, so Nimbus requests the token. */
+  private static void dpop(String prefix, Class<?> configuration) throws Exception {
+    var proofs = proofs();
+    var token = Nimbus.boundLogin(prefix, proofs).getAccessToken();
+    try (var server = new SpringResourceServer(configuration)) {
+      same(call(server, "DPoP", token, proofs), 204);
+      same(call(server, "DPoP", token, proofs()), 401);
+      same(call(server, "DPoP", token, null), 401);
+      same(call(server, "Bearer", token, null), 401);
+    }
+  }
+
   static void run() {
     check(LIBRARY, "fromIssuerLocation: code with PKCE, ID token, userinfo", () -> logsIn(registration(false, "", "WEB")));
     check(LIBRARY, "fromOidcIssuerLocation: code with PKCE, ID token, userinfo", () -> logsIn(registration(true, "", "WEB")));
@@ -137,5 +168,7 @@ final class SpringSecurity {
           .audience(env("JWT_ISSUER")).clientId(env("JWT_WEB_ID")).build());
       same(decoder.decode(token).getIssuer().toString(), env("JWT_ISSUER"));
     });
+    check(LIBRARY, "DPoP at a resource server, JWT access token", () -> dpop("JWT_", SpringResourceServer.Signed.class));
+    check(LIBRARY, "DPoP at a resource server, opaque token", () -> dpop("", SpringResourceServer.Opaque.class));
   }
 }

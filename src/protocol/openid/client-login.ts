@@ -1,0 +1,37 @@
+import type { Client } from '../../model/client.ts'
+import { offlineAccessScope } from '../../model/openid-scopes.ts'
+import type { UserId } from '../../model/user.ts'
+import type { ServerContext } from '../server-context.ts'
+import { sidOf } from './sid.ts'
+
+/** A session about which a client learns. */
+interface NewLogin {
+  readonly client: Client
+  readonly userId: UserId
+  /** The authorization that ends with the session; null if the client received only an ID token. */
+  readonly authorizationId: number | null
+  readonly scopes: readonly string[]
+  /** The public ID of the session. */
+  readonly session: string
+  /** The row of the session; null if the application has its own sessions. */
+  readonly sessionId: string | null
+}
+
+/** Stores that the client learned about the session, so that the client can be told about the logout. */
+export const noteLogin = async (
+  { client, userId, authorizationId, scopes, session, sessionId }: NewLogin,
+  { store, clock, settings, sessions, logouts }: ServerContext,
+): Promise<void> => {
+  await store.clientLogins.insert({
+    session,
+    sid: sidOf(session),
+    clientKey: client.clientKey,
+    userId,
+    authorizationId,
+    isOffline: scopes.includes(offlineAccessScope.id),
+    expiresAt: clock() + settings.sessionExpiresIn * 1000,
+  })
+  // The session may have ended since the tokens were issued, and nobody looks for this login then.
+  if (sessionId !== null && !(await sessions.isAlive(sessionId)))
+    await logouts.sessionsEnded(userId)
+}

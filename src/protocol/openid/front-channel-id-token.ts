@@ -1,0 +1,41 @@
+import type { AuthorizationRequest } from '../../model/authorization-request.ts'
+import { type ResponseType, returnsAccessToken, returnsCode } from '../../model/response-type.ts'
+import type { AuthorizationIssue } from '../plug-ins/extension.ts'
+import type { ServerContext } from '../server-context.ts'
+import { noteLogin } from './client-login.ts'
+import { createIdToken } from './id-token.ts'
+import { openGrant } from './openid-request.ts'
+
+/** Issues the ID token of an authorization response. Core §3.2.2.5, §3.3.2.5. */
+export const frontChannelIdToken = async (
+  { responseType, scopes }: Pick<AuthorizationRequest, 'responseType' | 'scopes'>,
+  { client, signedIn, code, token, remembered }: AuthorizationIssue,
+  server: ServerContext,
+): Promise<string> => {
+  const userId = signedIn.user.id
+  const grant = openGrant(remembered, { clientKey: client.clientKey, userId }, server)
+  const idToken = await createIdToken(
+    {
+      client,
+      userId,
+      scopes,
+      grant,
+      userClaims: claimsWith(responseType),
+      bound: { code, accessToken: token?.accessToken },
+    },
+    server,
+  )
+  const authorizationId = token?.token.authorizationId ?? null
+  const { sessionId: session } = signedIn
+  const sessionId = server.sessions.rowOf(signedIn)
+  await noteLogin({ client, userId, authorizationId, scopes, session, sessionId }, server)
+  await server.tokens.recordIdToken({ client, user: signedIn.user, authorizationId, scopes })
+  return idToken
+}
+
+// Without an access token, the client cannot read the claims elsewhere (§5.4). The redirect of a code omits the claims that
+// the second ID token contains (§3.3.3.6).
+const claimsWith = (responseType: ResponseType): 'granted' | 'none' | undefined => {
+  if (returnsCode(responseType)) return 'none'
+  return returnsAccessToken(responseType) ? undefined : 'granted'
+}
