@@ -118,7 +118,15 @@ const layers: readonly Layer[] = [
     may: [...openid, 'protocol/extensions/'],
     types: ['settings/'],
   },
-  { file: ['protocol/extensions/'], may: openid, types: ['settings/'] },
+  {
+    file: ['protocol/extensions/'],
+    may: [...openid, 'protocol/request-objects/'],
+    types: ['settings/'],
+  },
+  {
+    file: ['protocol/request-objects/'],
+    may: [...core, 'protocol/client-authentication/', 'protocol/request-objects/'],
+  },
   { file: ['protocol/openid/'], may: openid, types: ['settings/'] },
   {
     file: ['server/telemetry/'],
@@ -188,6 +196,7 @@ const layers: readonly Layer[] = [
       'adapters/node-http.ts',
       'model/',
       'protocol/endpoints/operations/home.ts', // the start page, which only a standalone server has
+      'protocol/endpoints/settings/wire.ts', // the JSON of records, which commands print like the settings API
       'server/environment/',
     ],
     types: ['server/'],

@@ -1,3 +1,4 @@
+import type { PersonalTokenOptions } from 'svc-oauth2server'
 import { authorize } from './authorization.ts'
 import type { Device } from './browser-session.ts'
 import { createCollector } from './collector.ts'
@@ -13,6 +14,13 @@ const wide = 'W'.repeat(40)
 const markup = '<script>alert(1)</script><b>"\'&amp;'
 const mixed = 'Раypаl العربية اسم طويل'
 const address = `https://${'a-long-host.'.repeat(8)}example/${'and-a-long-path/'.repeat(40)}`
+
+type TextOption<Options> = {
+  [Name in keyof Options]-?: NonNullable<Options[Name]> extends string ? Name : never
+}[keyof Options]
+
+/** A long text for each option of a personal token that is a text. */
+const tokenTexts: Readonly<Record<TextOption<PersonalTokenOptions>, string>> = {}
 
 /** Fills the database with texts that would break a page with wrong escaping, or with a layout for short texts only. */
 export const fillWithHostility: FillSample = async (server, clock) => {
@@ -57,10 +65,11 @@ export const fillWithHostility: FillSample = async (server, clock) => {
   })
   const scopes = ['notes:read', 'notes:write', 'user:email']
   const expired = await server.tokens.createPersonal(markup.slice(0, 40), viewer.id, {
+    ...tokenTexts,
     scopes,
     expiresIn: 60,
   })
-  const token = await server.tokens.createPersonal(wide, viewer.id, { scopes })
+  const token = await server.tokens.createPersonal(wide, viewer.id, { ...tokenTexts, scopes })
   const { accessToken: leaked } = await server.tokens.createPersonal(wide, viewer.id, { scopes })
   const actor = { user: viewer, address: device.address }
   await server.administration.actOnClient(own.clientId, 'verify', actor)

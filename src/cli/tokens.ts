@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { AuthorizationServer, Token } from '../index.ts'
+import { personalTokenToWire } from '../protocol/endpoints/settings/wire.ts'
 import { allPages } from './all-pages.ts'
 import { CommandError, shown, UsageError } from './errors.ts'
 import { findUser } from './find-user.ts'
@@ -56,7 +57,7 @@ Example:
   tokens
     .command('list')
     .description(
-      'Prints the personal access tokens of a user, one JSON object per line, the latest first. Values of tokens are never shown.',
+      'Prints the personal access tokens of a user, one JSON object per line, the latest first: the schema PersonalToken of the OpenAPI document. Values of tokens are never shown.',
     )
     .addOption(required('--user <user>', 'The user of the tokens: id or e-mail address.'))
     .addHelpText(
@@ -119,19 +120,10 @@ const list = ({ user }: { readonly user: string }, command: Command): Promise<vo
   withServer(command, async (server) => {
     const { id } = await findUser(server, user)
     const pages = allPages((cursor) => server.personalTokens.listByUser(id, cursor))
-    for await (const { token, name, lastUse } of pages)
-      print({
-        id: token.id,
-        name,
-        scopes: token.scopes,
-        created_at: timeText(token.createdAt),
-        expires_at: timeText(token.expires),
-        last_used_at: timeText(lastUse?.at ?? null),
-      })
+    // Unlike a page for the user, the operator also sees internal scopes.
+    for await (const managed of pages)
+      print({ ...personalTokenToWire(managed), scopes: managed.token.scopes })
   })
-
-const timeText = (at: number | null): string | null =>
-  at === null ? null : new Date(at).toISOString()
 
 /** Parses seconds. Returns NaN for an invalid number, which is then rejected as an invalid lifetime. */
 const seconds = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN)

@@ -135,6 +135,10 @@ export interface MetadataRules {
   /** The permitted grant types, with `implicit` if a permitted response type needs it. */
   readonly grantTypes: readonly string[]
   readonly responseTypes: readonly string[]
+  /** Grant types that are refused instead of removed, because a client that requests them could not work without them. */
+  readonly grantTypesWithoutConsent: readonly string[]
+  /** Grant types that only confidential clients may use. */
+  readonly grantTypesOfClients: readonly string[]
   readonly authMethods: readonly TokenEndpointAuthMethod[]
   readonly scopes: readonly string[]
   /** The name for a client whose metadata contains no name. */
@@ -174,8 +178,9 @@ export const describedClient = (
 ): DescribedClient => {
   const method = authMethodOf(metadata, rules)
   const { grantTypes, responseTypes } = typesOf(metadata, rules)
-  if (method === 'none' && grantTypes.includes('client_credentials'))
-    throw metadataError('client_credentials requires a client that authenticates.')
+  const confidential = grantTypes.find((type) => rules.grantTypesOfClients.includes(type))
+  if (method === 'none' && confidential !== undefined)
+    throw metadataError(`${confidential} requires a client that authenticates.`)
   const entries = storedMembers.flatMap((name) =>
     metadata[name] === undefined ? [] : [[name, metadata[name]]],
   )
@@ -220,9 +225,6 @@ const isDefaultMethod = (
   method: TokenEndpointAuthMethod,
 ): boolean => requested === undefined && method === 'client_secret_basic'
 
-/** Grant types that are refused instead of removed, because a client that requests them could not work without them. */
-const notRemovable = ['password', 'implicit', 'client_credentials']
-
 const typesOf = (
   { grant_types: grants, response_types: responses }: ClientMetadata,
   rules: MetadataRules,
@@ -231,7 +233,7 @@ const typesOf = (
   const named = responses?.map((type) => responseTypeNamed(type) ?? type)
   const implied = named?.flatMap(grantTypesOf)
   const requested = [...new Set(grants ?? implied ?? ['authorization_code'])]
-  for (const type of notRemovable) {
+  for (const type of [...rules.grantTypesWithoutConsent, 'implicit']) {
     if (requested.includes(type) && !rules.grantTypes.includes(type))
       throw metadataError(`grant_types: ${type} is not available to this client.`)
   }

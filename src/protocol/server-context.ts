@@ -135,6 +135,8 @@ export interface HostHooks {
 /** The built-in plug-ins and the plug-ins of the application. */
 export interface PlugIns {
   readonly grants: readonly GrantFor<ServerContext>[]
+  /** All grants, including disabled grants. */
+  readonly knownGrants: readonly GrantFor<ServerContext>[]
   readonly clientAuthentication: readonly ClientAuthenticationMethodFor<ServerContext>[]
   readonly extensions: readonly ExtensionFor<ServerContext>[]
   readonly endpoints: readonly EndpointFor<ServerContext>[]

@@ -41,7 +41,7 @@ export const buildServerContext = (
 ): ServerContext => {
   const { options, settings, issuer, basePath, random, log } = prepared
   const { context, records, provider, signingKeys, uses, refusals } = built
-  const { extensions, grants, clientAuthentication, endpoints } = plugIns
+  const { extensions, grants, knownGrants, clientAuthentication, endpoints } = plugIns
   const sessions = new Sessions(context, issuer, prepared.verifyJwt, options.resourceOwner)
   const resourceServer = buildResourceServer(prepared, built, {
     sessions,
@@ -65,6 +65,7 @@ export const buildServerContext = (
     userLinks: new UserLinks(context),
     resourceServer,
     grants,
+    knownGrants,
     clientAuthentication,
     extensions,
     endpoints,
@@ -103,11 +104,11 @@ export const buildServerContext = (
     keys: prepared.keys,
     signingKeys,
     recordEvent: (name, about) => context.audit.add(context.store, name, about),
-    // Used assertions are stored in the database, because they must not become valid again if Redis loses its data.
+    // Used JWTs of clients are stored in the database, because they must not become valid again if Redis loses its data.
     transientValues: (kind) =>
       new TransientValues(
         kind,
-        kind === 'client_assertion' && databaseTransients
+        (kind === 'client_assertion' || kind === 'request_object') && databaseTransients
           ? { ...context, transients: databaseTransients }
           : context,
       ),

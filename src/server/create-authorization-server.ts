@@ -33,7 +33,7 @@ export const createAuthorizationServer = async (
   if (server.settings.openidConnect) endLoginsAtEvents(server, observed)
   const inHost = hostTransactions(opened, observed, built)
   const router = createRouter(server, prepared)
-  const sweeper = startSweeper(prepared, opened, observed, built)
+  const sweeper = startSweeper(prepared, opened, observed, built, plugIns)
   const { database, serverClock, notedKey, external } = opened
   const hidePool = database.poolStats && prepared.telemetry.pool(database.poolStats)
   return {

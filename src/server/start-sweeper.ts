@@ -1,8 +1,10 @@
+import { grantTypesOfClients } from '../protocol/endpoints/token/supported.ts'
 import { AuditChain } from '../records/audit/audit-chain.ts'
 import type { BuiltRecords } from './build-records.ts'
 import type { ObservedStore } from './observe-store.ts'
 import type { OpenedStore } from './open-store.ts'
 import type { Prepared } from './prepare.ts'
+import type { SelectedPlugIns } from './select-plug-ins.ts'
 import { MissingUsers } from './sweeper/missing-users.ts'
 import { type SweepPlan, sweepPlan } from './sweeper/sweep-plan.ts'
 import { Sweeper } from './sweeper/sweeper.ts'
@@ -25,6 +27,7 @@ export const startSweeper = (
   { serverClock }: OpenedStore,
   { store, audit, databaseTransients }: ObservedStore,
   { records, signingKeys, removals, logos }: BuiltRecords,
+  plugIns: SelectedPlugIns,
 ): StartedSweeper => {
   const { keyType = 'integer' } = options.users ?? {}
   const missingUsers =
@@ -32,6 +35,7 @@ export const startSweeper = (
       ? undefined
       : new MissingUsers({ store, users: records.users, keyType, audit, log })
   const auditChain = new AuditChain({ store, keys, settings, clock: serverClock.now, log })
+  const inUse = grantTypesOfClients(plugIns)
   const toSweep = {
     store,
     transients: store.transients,
@@ -42,6 +46,7 @@ export const startSweeper = (
     missingUsers,
     removals,
     logos,
+    grantTypesOfClients: inUse,
   }
   const sweeper = new Sweeper({
     kinds: (now) => sweeperKinds(toSweep, now),
@@ -54,7 +59,14 @@ export const startSweeper = (
   sweeper.start()
   return {
     run: () => sweeper.run(),
-    plan: () => sweepPlan({ store, settings, clock: serverClock, signingKeys }),
+    plan: () =>
+      sweepPlan({
+        store,
+        settings,
+        clock: serverClock,
+        signingKeys,
+        grantTypesOfClients: inUse,
+      }),
     stop: () => sweeper.stop(),
     async coverAuditLog() {
       if (settings.sweepInterval > 0) await auditChain.coverSome().catch(() => undefined)

@@ -295,6 +295,14 @@ export interface SettingsInput {
    */
   readonly userClaimsInIdToken?: SettingValues['userClaimsInIdToken']
   /**
+   * Whether a client can send its authorization request as a request object, a JWT that it signs
+   * (RFC 9101): in the parameter request, or at an address that it registered and that the server
+   * fetches (request_uri).
+   *
+   * Default: `false`. The variable `OAUTH2SERVER_REQUEST_OBJECTS` accepts true or false.
+   */
+  readonly requestObjects?: SettingValues['requestObjects']
+  /**
    * Seconds after which the server signs with a new key. The server publishes the former key
    * until all tokens that this key signed have expired.
    *

@@ -259,6 +259,10 @@ export const settings = {
     false,
     'Whether ID tokens contain the claims of the granted scopes, such as `email`, for clients that do not read userinfo.',
   ),
+  requestObjects: flag(
+    false,
+    'Whether a client can send its authorization request as a request object, a JWT that it signs (RFC 9101): in the parameter request, or at an address that it registered and that the server fetches (request_uri).',
+  ),
   signingKeyExpiresIn: integer(
     3_600,
     315_360_000,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deviceGrant } from '../support/device.ts'
+import { everything } from '../support/observed-server.ts'
 import { register } from '../support/registration.ts'
 import type { TestOptions } from '../support/server.ts'
 import {
@@ -194,16 +195,8 @@ describe('MX-04 Content and URL of the metadata [T544]', () => {
   test.each<[string, TestOptions]>([
     ['default settings', {}],
     [
-      'all grants enabled',
-      {
-        allowedGrantTypes: [
-          'authorization_code',
-          'refresh_token',
-          'client_credentials',
-          'password',
-        ],
-        tokenExchange: true,
-      },
+      'all grants and extensions enabled',
+      { ...everything, openidConnect: false, trustedProxies: [] },
     ],
     ['optional features disabled', off],
     ['no refresh tokens', { allowedGrantTypes: ['authorization_code', 'client_credentials'] }],
@@ -217,6 +210,12 @@ describe('MX-04 Content and URL of the metadata [T544]', () => {
     const metadata = await metadataOf(own)
     const grantTypes = metadata.grant_types_supported as string[]
     const all = await own.client({ name: 'All', redirectUris: ['https://client.example/cb'] })
+    // Each listed feature has a probe.
+    const unknown = grantTypes.filter((type) => type !== 'implicit' && !(type in probes))
+    const addresses = Object.keys(metadata).filter((name) => name.endsWith('_endpoint'))
+    const always = ['authorization_endpoint', 'token_endpoint']
+    unknown.push(...addresses.filter((name) => !always.includes(name) && !(name in endpoints)))
+    expect(unknown).toEqual([])
     for (const [grant_type, given] of Object.entries(probes)) {
       const response = await own.token({ grant_type, ...given }, { client: all })
       if (grantTypes.includes(grant_type))

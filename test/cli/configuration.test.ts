@@ -177,7 +177,7 @@ describe('own users', () => {
       expect(lines(mine)).toEqual([client])
       expect(lines(others)).toEqual([])
       expect(token).toMatchObject({ code: 0, stderr: '' })
-      const listed = { name: 'Laptop', scopes: ['notes:read'], expires_at: null }
+      const listed = { name: 'Laptop', scopes: ['notes:read'], expires: null }
       expect(lines(tokens)).toEqual([expect.objectContaining(listed)])
       expect(lines(audit).map(({ event }) => event)).toEqual(['client.created'])
       expect(deleted).toEqual(silent)

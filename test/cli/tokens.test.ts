@@ -1,5 +1,6 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
+import { personalToken } from '../../src/protocol/openapi/schemas/personal-tokens.ts'
 import { count } from '../support/database.ts'
 import { declareScopes, misused, refused, silent, type Workplace, workplace } from './workplace.ts'
 
@@ -89,6 +90,19 @@ describe('tokens create', () => {
     const options = Object.entries({ '--name': 'N', '--user': email, ...wrong }).flat()
     expect(await place.run('tokens', 'create', ...options)).toEqual(refused(message))
     expect(count(place.database, 'oauth2server_client')).toBe(0)
+  })
+})
+
+describe('tokens list', () => {
+  test('prints every member of the JSON of a token, and internal scopes [T3032]', async () => {
+    await using place = await withUser()
+    const { server, userId } = place
+    const scopes = ['notes:read', 'test:scope']
+    const { id } = await server.tokens.createPersonal('Backup', userId, { scopes })
+    const { stdout } = await place.run('tokens', 'list', '--user', email)
+    const listed = JSON.parse(stdout)
+    expect(listed).toMatchObject({ id, name: 'Backup', scopes, expires: null })
+    expect(Object.keys(listed).sort()).toEqual(Object.keys(personalToken.shape).sort())
   })
 })
 

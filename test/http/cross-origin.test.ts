@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endpointsOf } from '../support/endpoints.ts'
+import { everything } from '../support/observed-server.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { type LoggedIn, logIn } from '../support/session.ts'
 
@@ -10,6 +12,7 @@ beforeAll(async () => {
     deviceAuthorization: true,
     dynamicRegistration: 'open',
     accessTokenFormat: 'jwt',
+    openidConnect: true,
   })
   session = await logIn(app)
 })
@@ -47,10 +50,12 @@ const open = [
   ['/oauth/register', 'POST'],
   ['/oauth/register/x', 'DELETE'],
   ['/oauth/jwks', 'GET'],
+  ['/oauth/userinfo', 'GET'],
   ['/oauth/ping', 'GET'],
   ['/oauth/info', 'GET'],
   ['/.well-known/oauth-authorization-server', 'GET'],
   ['/.well-known/oauth-protected-resource', 'GET'],
+  ['/.well-known/openid-configuration', 'GET'],
   ['/openapi.json', 'GET'],
 ] as const
 
@@ -67,7 +72,9 @@ const closed = [
   ['/logout', 'POST'],
   ['/account/settings/applications/', 'GET'],
   ['/account/settings/applications/clients/new/', 'POST'],
+  ['/admin/', 'GET'],
   ['/admin/applications/', 'GET'],
+  ['/admin/tokens/', 'GET'],
   ['/oauth/style.css', 'GET'],
   ['/oauth/nothing', 'GET'],
   ['/health/live', 'GET'],
@@ -139,6 +146,15 @@ describe('HT-06 CORS', () => {
       }
     },
   )
+
+  test('the list contains every endpoint that allows any origin [T3034]', () => {
+    const listed = new Set(open.map(([path]) => path.replace(/\/x$/, '/:client_id')))
+    const paths = endpointsOf(everything).flatMap(({ endpoint, path }) =>
+      endpoint.cors === true ? path : [],
+    )
+    expect(paths.length).toBeGreaterThan(10)
+    expect([...new Set(paths)].sort()).toEqual([...listed].sort())
+  })
 
   test('adds no CORS headers to responses of the application', async () => {
     const token = await app.personalToken(['notes:read'])

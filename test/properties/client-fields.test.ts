@@ -149,6 +149,8 @@ describe('RFC 7591 §2 client metadata', () => {
   const rules: MetadataRules = {
     grantTypes: ['authorization_code', 'refresh_token', 'implicit'],
     responseTypes: ['code', 'token', 'code id_token'],
+    grantTypesWithoutConsent: ['password', 'client_credentials'],
+    grantTypesOfClients: ['client_credentials'],
     authMethods: ['client_secret_basic', 'none'],
     scopes: ['a', 'b'],
     defaultName: 'Unnamed',

@@ -8,6 +8,7 @@ import {
   type BuiltInEventName,
   type SealedAuditEvent,
 } from '../../src/model/audit-event.ts'
+import { builtInGrants } from '../../src/protocol/grants/built-in.ts'
 import { AuditQueue } from '../../src/records/audit/audit-queue.ts'
 import { FailedLogins } from '../../src/records/users/failed-logins.ts'
 import { at, Page, Person } from '../pages/settings/support.ts'
@@ -538,13 +539,24 @@ describe('records each event', () => {
 })
 
 describe('distinguishes the grant through which a token was issued', () => {
-  test.each([
+  const issuing = [
     ['implicit', { actor: 'user', is_routine: 0 }],
     ['password', { actor: 'client', is_routine: 0 }],
     ['client_credentials', { actor: 'client', is_routine: 1 }],
     ['urn:ietf:params:oauth:grant-type:token-exchange', { actor: 'client', is_routine: 1 }],
     ['urn:ietf:params:oauth:grant-type:device_code', { actor: 'client', is_routine: 0 }],
-  ])('%s', async (grant, about) => {
+  ] as const
+
+  // `token.issued` and `token.refreshed` above
+  const ofOtherTests = ['authorization_code', 'refresh_token']
+
+  test('the tests below cover every other grant [T3036]', () => {
+    const covered: readonly string[] = [...issuing.map(([type]) => type), ...ofOtherTests]
+    const types = builtInGrants.map(({ type }) => type)
+    expect(types.filter((type) => !covered.includes(type))).toEqual([])
+  })
+
+  test.each(issuing)('%s', async (grant, about) => {
     const { client, somebody } = await clientOf({ defaultScopes: ['notes:read'] })
     const { clientId, clientSecret } = client
     const by = { basic: { clientId, clientSecret } }

@@ -3,8 +3,10 @@ import { base64url, SignJWT } from 'jose'
 import type { ClientInput } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Contract } from '../pages/api/contract.ts'
 import { execute } from '../support/database.ts'
 import { lacks } from '../support/needs.ts'
+import { everything } from '../support/observed-server.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
@@ -218,21 +220,21 @@ describe('RFC 7523 §3 the claims of the assertion', () => {
   })
 
   test('§3 (3) RFC 9126 §2 accepts the issuer and each endpoint of the metadata, alone or in a list [T1400]', async () => {
-    await using place = await startServer({ deviceAuthorization: true })
+    await using place = await startServer({ ...everything, trustedProxies: [] })
     const { issuer } = place
     const { clientId: id } = await place.client({
       jwks: jwksOf(key),
       defaultScopes: ['notes:read'],
     })
     const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`)
-    const metadata = (await response.json()) as Record<string, string>
-    const addresses = [
-      'token_endpoint',
-      'pushed_authorization_request_endpoint',
-      'device_authorization_endpoint',
-      'introspection_endpoint',
-      'revocation_endpoint',
-    ].map((name) => metadata[name])
+    const metadata = Object.values((await response.json()) as object) as readonly unknown[]
+    // A client authenticates itself at these endpoints.
+    const addresses = (await Contract.of(place)).operations
+      .filter(({ security = [] }) => security.some((scheme) => 'client' in scheme))
+      .map(({ path }) => `${issuer}${path}`)
+    expect(addresses).toHaveLength(new Set(addresses).size)
+    expect(addresses.length).toBeGreaterThan(4)
+    expect(addresses.filter((url) => !metadata.includes(url))).toEqual([])
     const right = [issuer, [issuer], ...addresses, addresses, [issuer, ...addresses]]
     for (const aud of right) {
       const answer = await withAssertion(await assertionOf(place, id, key, { aud }), {}, issuer)

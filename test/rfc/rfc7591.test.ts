@@ -1022,7 +1022,7 @@ describe('RFC 7591 §5 deletion of unused clients', () => {
     const unused = await registered(site)
     const used = await registered(site)
     await asTestClient(site, browser, used).tokens()
-    expect(await site.server.store.clients.countUnused(10)).toBe(1)
+    expect(await site.server.store.clients.countUnused(10, [])).toBe(1)
     site.advance(7 * day - 60)
     await site.server.sweep()
     expect(await ids(site)).toHaveLength(3)

@@ -52,14 +52,15 @@ const clients = async (store: Store): Promise<void> => {
     await store.clients.ofOwner(userId, part)
     await store.clients.search('', part)
     await store.clients.search('text', part)
+    for (const text of ['', 'text']) await store.clients.searchSummaries(text, part)
     await store.clients.authorizedBy(userId, now, part)
     await store.clients.summariesOfOwner(userId, part)
     await store.clients.summariesAuthorizedBy(userId, now, part)
   }
   await store.clients.among([clientId, 'other'])
   await store.clients.countOfOwner(userId, 10)
-  await store.clients.countUnused(10)
-  await store.clients.deleteUnused(now, 10)
+  await store.clients.countUnused(10, ['client_credentials'])
+  await store.clients.deleteUnused(now, 10, ['client_credentials'])
   await store.clients.endOwnTokens(clientId)
   await store.clients.deletePersonalOf(userId, now, 10)
   await store.clients.delete(clientId, 1)
@@ -84,7 +85,10 @@ const tokens = async (store: Store): Promise<void> => {
   for (const part of [first, later]) {
     await of.personalOf(userId, now, part)
     await of.personalSummaries(userId, part)
-    for (const given of ['', '1', clientId, 'a@example.org']) await of.search(given, part)
+    for (const text of ['', '1', clientId, 'a@example.org']) {
+      await of.search(text, part)
+      for (const isPersonal of [false, true]) await of.searchSummaries({ text, isPersonal }, part)
+    }
   }
   await of.personalAmong(userId, now, [id, id + 1])
   await of.personal(id, now)
@@ -224,7 +228,7 @@ const others = async ({
   await sweeperNotes.until('missing user', 1, 10)
   await sweeperNotes.delete('missing user', ['1', '2'])
   await expired.count({ now: 1, idleSince: 1, auditBefore: 1, unusedClientsBefore: 1 }, 10)
-  await store.clients.countUnused(10, 1)
+  await store.clients.countUnused(10, ['client_credentials'], 1)
   await secretKeys.add('key', 1)
   await secretKeys.ids()
   await secretKeys.delete('key')

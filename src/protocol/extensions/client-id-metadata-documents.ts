@@ -14,6 +14,11 @@ import {
 import { OAuthError } from '../../model/oauth-error.ts'
 import { remoteAddressProblem } from '../../model/remote-address.ts'
 import type { ClientLookup } from '../client-lookup.ts'
+import {
+  grantTypesOfClients,
+  grantTypesWithoutConsent,
+  supportedGrantTypes,
+} from '../endpoints/token/supported.ts'
 import type { Extension } from '../plug-ins.ts'
 
 /** The accepted documents. 16 KiB is three times the size that §8.7 recommends, because a document may contain keys. */
@@ -116,14 +121,15 @@ const described = (
   checkDocument(document as Readonly<Record<string, unknown>>, clientId)
   if ((metadata.redirect_uris ?? []).length === 0)
     throw new OAuthError('invalid_client_metadata', 'redirect_uris is missing.')
-  const { settings, grants, clients, clock } = server
+  const { settings, clients, clock } = server
   // Anyone can publish a document, so exclude grants that work without the consent of a user.
-  const known = grants
-    .filter(({ worksWithoutConsent }) => worksWithoutConsent !== true)
-    .map(({ type }) => type)
+  const withoutConsent = grantTypesWithoutConsent(server)
+  const known = supportedGrantTypes(server).filter((type) => !withoutConsent.includes(type))
   const { input, metadata: further } = describedClient(adapted(metadata, known), {
     grantTypes: known,
     responseTypes: ['code'],
+    grantTypesWithoutConsent: withoutConsent,
+    grantTypesOfClients: grantTypesOfClients(server),
     authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),
     scopes: server.scopes.requestable(),
     defaultName: new URL(clientId).host,

@@ -20,6 +20,7 @@ import { needImplicit } from '../../model/response-type.ts'
 import { strictJson } from '../../model/strict-json.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import {
+  grantTypesOfClients,
   grantTypesWithoutConsent,
   supportedGrantTypes,
   supportedResponseTypes,
@@ -205,6 +206,8 @@ const rulesFor = (
       (type) => !withoutConsent.includes(type) || vouched.includes(type),
     ),
     responseTypes,
+    grantTypesWithoutConsent: withoutConsent,
+    grantTypesOfClients: grantTypesOfClients(server),
     authMethods: server.clientAuthentication.map(({ name }) => name),
     scopes: server.scopes.requestable(),
     defaultName: host || 'Unnamed',
@@ -215,11 +218,12 @@ const rulesFor = (
 /** Deletes the oldest unused registrations if there are too many, so that a flood cannot block other clients. */
 const deleteExcessClients = async (server: ServerContext): Promise<void> => {
   const { store, log, clock } = server
+  const inUse = grantTypesOfClients(server)
   const before = registrations.get(server) ?? 0
   registrations.set(server, before + 1)
   if (before % batchSize !== 0) return
-  if ((await store.clients.countUnused(maxUnused)) < maxUnused) return
-  const deleted = await store.clients.deleteUnused(clock() + 1, batchSize)
+  if ((await store.clients.countUnused(maxUnused, inUse)) < maxUnused) return
+  const deleted = await store.clients.deleteUnused(clock() + 1, batchSize, inUse)
   log({
     level: 'warn',
     event: 'registration.full',

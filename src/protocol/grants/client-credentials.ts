@@ -1,4 +1,3 @@
-import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow } from '../../model/scope.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 
@@ -7,11 +6,9 @@ export const clientCredentials: BuiltInGrant = {
   type: 'client_credentials',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('client_credentials'),
   worksWithoutConsent: true,
+  actsForClient: true,
   parameters: ['scope'],
   async redeem({ client, params }) {
-    if (!client.isConfidential) {
-      throw new OAuthError('unauthorized_client', 'A public client cannot use client_credentials.')
-    }
     const scopes = narrow(params.opaque('scope'), {
       within: client.scopeCeilingWithoutConsent,
       otherwise: client.scopesWhenOmitted,

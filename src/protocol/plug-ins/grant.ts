@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts'
 import type { Client } from '../../model/client.ts'
 import type { Parameters } from '../../model/parameters.ts'
-import type { Redemption } from '../../model/redemption.ts'
+import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
 import type { FoundToken } from '../../model/token.ts'
 import type { Settings } from '../../settings/settings.ts'
 
@@ -16,8 +16,8 @@ export interface TokenRequest {
   readonly found?: Promise<FoundToken | undefined> | undefined
 }
 
-/** Redeems token requests of one `grant_type`: determines the user and the rights, but does not create tokens. */
-export interface GrantFor<Server> {
+/** The properties of every grant. */
+interface GrantProperties<Server> {
   readonly type: string
   /** Returns whether the settings enable the grant. Without this function, the extension decides. */
   isOn?(settings: Settings): boolean
@@ -39,6 +39,25 @@ export interface GrantFor<Server> {
    * Looks up the presented token while the client is authenticated. The result is used only if the client is authentic.
    */
   lookUp?(params: Parameters, server: Server): Promise<FoundToken | undefined> | undefined
-  /** Redeems a request. @throws OAuthError without consuming anything */
-  redeem(request: TokenRequest, server: Server): Promise<Redemption>
 }
+
+/** A grant that acts for a user, or exchanges a token. */
+interface UserGrant<Server> extends GrantProperties<Server> {
+  readonly actsForClient?: false
+  /** Redeems a request. @throws OAuthError without consuming anything */
+  redeem(request: TokenRequest, server: Server): Promise<Exclude<Redemption, ClientRedemption>>
+}
+
+/** A grant with which a client acts on its own behalf. */
+interface ClientGrant<Server> extends GrantProperties<Server> {
+  /**
+   * Only confidential clients may use the grant (RFC 6749 §4.4). Its tokens have no authorization, so a client without
+   * tokens may still be in use.
+   */
+  readonly actsForClient: true
+  /** Redeems a request. @throws OAuthError without consuming anything */
+  redeem(request: TokenRequest, server: Server): Promise<ClientRedemption>
+}
+
+/** Redeems token requests of one `grant_type`: determines the user and the rights, but does not create tokens. */
+export type GrantFor<Server> = UserGrant<Server> | ClientGrant<Server>

@@ -30,6 +30,8 @@ export interface SweepPlanOptions {
   readonly settings: Settings
   readonly clock: ServerClock
   readonly signingKeys: { retired(): Promise<readonly unknown[]> }
+  /** The grant types whose clients never count as unused. */
+  readonly grantTypesOfClients: readonly string[]
 }
 
 /** Lists the rows that the sweeper would remove. Does not change the database. */
@@ -38,6 +40,7 @@ export const sweepPlan = async ({
   settings,
   clock,
   signingKeys,
+  grantTypesOfClients,
 }: SweepPlanOptions): Promise<SweepPlan> => {
   const heldBecause = await clock.sweepTime(false).then(
     () => null,
@@ -49,7 +52,8 @@ export const sweepPlan = async ({
   const times = sweepTimes(settings, clock.now())
   const expired = await store.expired.count(times, maxCounted)
   const { unusedClientsBefore: before } = times
-  const unused = before === null ? 0 : await store.clients.countUnused(maxCounted, before)
+  const unused =
+    before === null ? 0 : await store.clients.countUnused(maxCounted, grantTypesOfClients, before)
   const listed = await store.removals.list(null, maxListed)
   const missing = await store.sweeperNotes.until('missing user', times.now, maxListed)
   const rows = [

@@ -28,6 +28,8 @@ export interface KindsOptions {
   readonly removals: { kind(): SweeperKind; orphans(): SweeperKind }
   /** Fetches the logos that another process did not fetch. */
   readonly logos: { fetchOverdue(): Promise<void> }
+  /** The grant types whose clients never count as unused, because their tokens have no authorization. */
+  readonly grantTypesOfClients: readonly string[]
 }
 
 /** Returns the times by which a run at the time `now` decides which rows have expired. */
@@ -53,6 +55,7 @@ export const sweeperKinds = (
     missingUsers,
     removals,
     logos,
+    grantTypesOfClients,
   }: KindsOptions,
   now: number,
 ): readonly SweeperKind[] => {
@@ -75,7 +78,7 @@ export const sweeperKinds = (
       ? []
       : [
           untilNone('unused clients', (limit) =>
-            store.clients.deleteUnused(unusedClientsBefore, limit),
+            store.clients.deleteUnused(unusedClientsBefore, limit, grantTypesOfClients),
           ),
         ]),
     untilNone('signing keys', () => signingKeys.deleteRetired()),

@@ -30,6 +30,13 @@ export type ClientSummary = Pick<
   'clientId' | 'name' | 'isConfidential' | 'isVerified' | 'isDisabled' | 'createdAt'
 >
 
+/** The columns of an application by which administrators filter and sort. */
+export interface AnyClientSummary extends ClientSummary {
+  readonly origin: ClientFields['origin']
+  /** Whether the application has a token, as counted by `countUsers`. */
+  readonly isUsed: boolean
+}
+
 /** An application that a user authorized, with the scopes and the last use of this user. */
 export interface AuthorizedSummary extends ClientSummary {
   /** The scopes of the consent, and the scopes of the active authorizations. */
@@ -67,12 +74,13 @@ export interface ClientStore {
   endOwnTokens(clientId: string): Promise<void>
   /**
    * Deletes at most `limit` unused clients that were stored before a time and that no owner registered. An unused
-   * client has no token, no authorization and no consent. A client never counts as unused if it may use
-   * `client_credentials`, or if an administrator verified, disabled or pinned it.
+   * client has no token, no authorization and no consent. A client never counts as unused if an administrator
+   * verified, disabled or pinned it.
+   * @param inUse grant types whose clients never count as unused, because their tokens may all have been deleted
    */
-  deleteUnused(before: number, limit: number): Promise<number>
+  deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
   /** Counts the clients that `deleteUnused` would delete; without `before`, regardless of their age. Stops at `max`. */
-  countUnused(max: number, before?: number): Promise<number>
+  countUnused(max: number, inUse: readonly string[], before?: number): Promise<number>
   /**
    * Counts the applications that a user registered, up to `max`, without internal clients and the clients of personal
    * tokens.
@@ -88,6 +96,8 @@ export interface ClientStore {
    * Lists the applications whose name, ID or owner's e-mail address contains the text; all of them for an empty text.
    */
   search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
+  /** Lists the summaries of the applications in `search`. */
+  searchSummaries(text: string, cursor: Cursor): Promise<Page<AnyClientSummary>>
   /** Lists the applications with a consent or an active authorization of the user. */
   authorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** Lists the summaries of the applications in `ofOwner`. */

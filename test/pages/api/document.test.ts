@@ -9,8 +9,10 @@ import { loginEndpoint } from '../../../src/protocol/endpoints/login/login.ts'
 import { logoutEndpoint } from '../../../src/protocol/endpoints/login/logout.ts'
 import { errorsEndpoint } from '../../../src/protocol/endpoints/responses/errors.ts'
 import { settingsHome } from '../../../src/protocol/endpoints/settings/settings-home.ts'
+import { endSessionEndpoint } from '../../../src/protocol/openid/end-session.ts'
 import type { Endpoint, Extension } from '../../../src/protocol/plug-ins.ts'
 import type { Settings } from '../../../src/settings/settings.ts'
+import { everything } from '../../support/observed-server.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
 import { Contract } from './contract.ts'
 
@@ -18,6 +20,7 @@ import { Contract } from './contract.ts'
 const forBrowsers: readonly Endpoint[] = [
   clientLogoEndpoint,
   deviceEndpoint,
+  endSessionEndpoint,
   errorsEndpoint,
   loginEndpoint,
   logoutEndpoint,
@@ -70,11 +73,9 @@ const kinds: readonly (readonly [string, TestOptions])[] = [
   [
     'with all options enabled',
     {
-      deviceAuthorization: true,
-      dynamicRegistration: 'open',
+      ...everything,
+      trustedProxies: [],
       accessTokenFormat: 'jwt',
-      tokenExchange: true,
-      clientIdMetadataDocuments: true,
       acceptUnsignedLeakReports: true,
     },
   ],
@@ -158,6 +159,8 @@ describe.each(kinds)('the OpenAPI document of a server %s', (_name, options) => 
       'ActivityForm',
       'LeakedForm',
       'AdministrationForm',
+      'AdminClientForm',
+      'AdminTokenForm',
       'UserForm',
       'UserSearch',
       ...protocol,

@@ -86,20 +86,20 @@ test.each(changes)(
 
 /** Flags and counts, which pages express in words of their own. */
 const inWords = ['id', 'client_type', 'is_confidential', 'is_verified', 'is_disabled', 'users']
-/** Facts that only some objects have, with the test of the page that shows them. */
-const rare = [
-  'client_secret_leaked_at', // test/pages/settings/leaked.test.ts
-]
 
-/** Creates an object for which each fact has a value. */
-const fullClient: Place = async () => {
-  const path = await changes[0][1](app)
-  await script.post(path, {
-    ...valuesOf(savedFields(contract, 'ClientChange')),
-    is_confidential: true,
-  })
-  await app.server.clients.resetClientSecret(path.split('/').at(-2) ?? '', { overlap: 600 })
+/** Saves a value in each field of a client. */
+const filledIn = async (clientId: string): Promise<string> => {
+  const path = `${applications}/clients/${clientId}/`
+  const fields = valuesOf(savedFields(contract, 'ClientChange'))
+  await script.post(path, { ...fields, is_confidential: true })
   return path
+}
+
+/** Creates an object with as many facts as possible. */
+const fullClient: Place = async () => {
+  const { clientId } = await app.client()
+  await app.server.clients.resetClientSecret(clientId, { overlap: 600 })
+  return filledIn(clientId)
 }
 const fullToken: Place = async () => {
   const path = await changes[1][1](app)
@@ -111,31 +111,85 @@ const fullToken: Place = async () => {
   return path
 }
 
+/** Creates a client whose secret has leaked, so that the client has no previous secret. */
+const leakedClient: Place = async () => {
+  const { clientId, clientSecret } = await app.client()
+  await app.server.clients.endLeakedSecret(clientSecret)
+  return filledIn(clientId)
+}
+
+/** The schema of each object, and objects that together have a value for each fact. */
 const objects = [
-  ['Client', 'ClientChange', fullClient],
-  ['PersonalToken', 'PersonalTokenChange', fullToken],
+  ['Client', 'ClientChange', [fullClient, leakedClient]],
+  ['PersonalToken', 'PersonalTokenChange', [fullToken]],
 ] as const
+
+const isEmpty = (value: unknown): boolean => value === null || [value].flat().join('') === ''
+
+/** Returns the items of the lists that contain all items of this list and further ones. */
+const largerThan = (list: readonly unknown[], facts: Json): readonly unknown[] =>
+  Object.values(facts)
+    .filter((other): other is readonly unknown[] => Array.isArray(other))
+    .filter((other) => other.length > list.length && list.every((item) => other.includes(item)))
+    .flat()
+
+/** Returns whether a page shows a value. A part of another list must be shown in addition to that list. */
+const isShown = (value: unknown, facts: Json, html: string): boolean => {
+  const times = (item: unknown) => html.split(String(item)).length - 1
+  const items = [value].flat()
+  const others = Array.isArray(value)
+    ? largerThan(items, facts).filter((item) => !items.includes(item))
+    : []
+  return items.every((item) => times(item) > Math.max(0, ...others.map(times)))
+}
 
 test.each(objects)(
   'the page of %s shows every fact of its JSON, and its form every stored value [T2002]',
-  async (_name, schema, place) => {
-    const path = await place(app)
+  async (_name, schema, places) => {
     const person = await Person.logIn(app)
-    const page = await person.get(path)
-    const html = unescaped(page.html)
+    const empty: string[][] = []
+    for (const place of places) {
+      const path = await place(app)
+      const page = await person.get(path)
+      const html = unescaped(page.html)
+      const facts = (await script.get(path)).body as Json
+      const shown = Object.entries(facts).filter(([name]) => !inWords.includes(name))
+      expect(shown.length).toBeGreaterThan(5)
+      empty.push(shown.filter(([, value]) => isEmpty(value)).map(([name]) => name))
+      const missing = shown.filter(([, value]) => !isEmpty(value) && !isShown(value, facts, html))
+      expect(missing).toEqual([])
+      const stored = savedFields(contract, schema).filter((name) => name !== 'expires')
+      const form = asForm(Object.fromEntries(stored.map((name) => [name, facts[name]])))
+      expectTyped(page, path, form)
+    }
+    expect(empty.reduce((all, more) => all.filter((name) => more.includes(name)))).toEqual([])
+  },
+)
+
+/** The facts that only the page of an object shows. */
+const onlyOnPage: Readonly<Record<string, readonly string[]>> = {
+  clients: [
+    ...['description', 'website', 'logo_uri', 'redirect_uris', 'default_scopes', 'optional_scopes'],
+    ...['client_secret_leaked_at', 'previous_client_secret_expires'],
+  ],
+  tokens: ['used_scopes', 'previous_expires'],
+}
+
+test.each([
+  ['clients', fullClient],
+  ['tokens', fullToken],
+] as const)(
+  'the list of %s shows every fact of its JSON, except those that only the page shows [T3030]',
+  async (list, place) => {
+    const path = await place(app)
     const facts = (await script.get(path)).body as Json
-    const shown = Object.entries(facts).filter(
-      ([name]) => !inWords.includes(name) && !rare.includes(name),
-    )
-    expect(shown.length).toBeGreaterThan(5)
-    expect(shown.filter(([, value]) => value === null || [value].flat().join('') === '')).toEqual(
-      [],
-    )
-    const isShown = (value: unknown) => [value].flat().every((one) => html.includes(String(one)))
-    expect(shown.filter(([, value]) => !isShown(value))).toEqual([])
-    const stored = savedFields(contract, schema).filter((name) => name !== 'expires')
-    const form = asForm(Object.fromEntries(stored.map((name) => [name, facts[name]])))
-    expectTyped(page, path, form)
+    const person = await Person.logIn(app)
+    const { items } = await person.get(`${applications}/${list}/`)
+    const [item = ''] = items.filter((one) => one.includes(path))
+    const names = Object.keys(facts).filter((name) => !inWords.includes(name))
+    const listed = names.filter((name) => !onlyOnPage[list]?.includes(name))
+    expect(listed.length).toBeGreaterThan(2)
+    expect(listed.filter((name) => !isShown(facts[name], facts, unescaped(item)))).toEqual([])
   },
 )
 

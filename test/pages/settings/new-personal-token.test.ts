@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { Scope } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { en } from '../../../src/pages/messages/en.ts'
@@ -5,9 +7,12 @@ import { count } from '../../support/database.ts'
 import { hostileTexts, skeleton } from '../../support/html.ts'
 import { startServer, type TestOptions, type TestServer, testScopes } from '../../support/server.ts'
 import { statusOf } from '../../support/tokens.ts'
+import { Contract } from '../api/contract.ts'
+import { savedFields, values } from '../api/form-values.ts'
 import { at, curl, type Fields, idIn, type Page, Person } from './support.ts'
 
 const { problems } = en
+const howTo = readFileSync(resolve(import.meta.dirname, '../../../docs/how-to/pages.md'), 'utf8')
 const day = 86_400
 /** The current day of the test clock. */
 const today = '2026-11-21'
@@ -108,6 +113,25 @@ describe('creating a personal token', () => {
       isPersonal: true,
       userId: app.user.id,
     })
+  })
+
+  test('a link can fill in every field, and a document shows such a link [T3031]', async () => {
+    const fields = savedFields(await Contract.of(app), 'NewPersonalToken')
+    // A day in a link would be in the past soon, so a link contains a number of days.
+    const linked = fields.map((name) => (name === 'expires' ? 'expires_in' : name))
+    const [, example = ''] = /`…\/applications\/tokens\/new\/\?([^`]+)`/.exec(howTo) ?? []
+    expect([...new URLSearchParams(example).keys()].sort()).toEqual([...linked].sort())
+    for (const name of linked.filter((one) => one !== 'expires_in')) {
+      const value = [values[name]].flat().map(String)
+      const page = await person.get(
+        `${at.newToken}?${new URLSearchParams({ [name]: value.join(' ') })}`,
+      )
+      const form = page.form(at.newToken, 'name')
+      expect([name, form.fields[name]]).toEqual([name, value])
+      expect(page.text).toContain(en.token.prefilled)
+    }
+    const later = await person.get(`${at.newToken}?expires_in=7`)
+    expect(later.form(at.newToken, 'name').fields.expiry).toEqual(['7'])
   })
 
   test('grants exactly the ticked scopes [T661]', async () => {

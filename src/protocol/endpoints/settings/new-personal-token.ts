@@ -2,7 +2,10 @@ import { validName } from '../../../model/field-rules.ts'
 import { checkAll } from '../../../model/invalid-field.ts'
 import { withoutOpenidScopes } from '../../../model/openid-scopes.ts'
 import type { Parameters } from '../../../model/parameters.ts'
-import type { ExpiryChoices } from '../../../pages/models/personal-token.ts'
+import type {
+  ExpiryChoices,
+  PersonalTokenFormValues,
+} from '../../../pages/models/personal-token.ts'
 import { endingOf } from '../../../records/tokens/token-ending.ts'
 import { newPersonalToken } from '../../openapi/schemas/personal-tokens.ts'
 import { readerOf } from '../responses/reader.ts'
@@ -21,15 +24,14 @@ export const newPersonalTokenPage = settingsPage({
     const to = addresses(server.ui)
     const scopes = withoutOpenidScopes(server.scopes.choices())
     const choices = expiryChoices(request, server.clock())
-    const values = refused ? typedValues(refused.params) : linkedValues(request, choices)
-    const { name, expires, expiry = expires === '' ? defaultExpiry(request) : 'day' } = values
+    const values = refused ? typedValues(refused.params, request) : linkedValues(request, choices)
     const view = {
       action: to.newToken,
       back: to.tokens,
-      values: { name, scopes: values.scopes, expiry, expires },
+      values,
       scopes,
       choices,
-      isPrefilled: !refused && (name !== '' || values.scopes.length > 0),
+      isPrefilled: !refused && isFilledIn(values),
       problem: refused?.problem,
     }
     const { language } = readerOf(request.http)
@@ -75,38 +77,41 @@ export const newPersonalTokenPage = settingsPage({
   },
 })
 
-interface FormValues {
-  readonly name: string
-  readonly scopes: readonly string[]
-  readonly expiry?: string | undefined
-  readonly expires: string
-}
+// Every new token has an expiry.
+const isFilledIn = ({ expiry: _, expires: __, ...values }: PersonalTokenFormValues): boolean =>
+  Object.values(values).some(({ length }) => length > 0)
 
-const typedValues = (params: Parameters): FormValues => ({
-  name: params.repeated('name')[0] ?? '',
-  scopes: listIn(params, 'scopes'),
-  expiry: params.repeated('expires')[0] ? 'day' : params.repeated('expiry')[0],
-  expires: params.repeated('expires')[0] ?? '',
-})
+const typedValues = (params: Parameters, request: SettingsRequest): PersonalTokenFormValues => {
+  const expires = params.repeated('expires')[0] ?? ''
+  const expiry = params.repeated('expiry')[0] ?? defaultExpiry(request)
+  return {
+    name: params.repeated('name')[0] ?? '',
+    scopes: listIn(params, 'scopes'),
+    expiry: expires === '' ? expiry : 'day',
+    expires,
+  }
+}
 
 /**
  * Returns the values of a link such as `tokens/new/?name=Backup&scopes=notes:read&expires_in=30`, which only fills in
  * the form. Omits scopes and days that the form does not offer.
  */
 const linkedValues = (
-  { http, server }: SettingsRequest,
+  request: SettingsRequest,
   { presets }: ExpiryChoices,
-): FormValues => {
+): PersonalTokenFormValues => {
+  const { http, server } = request
   const params = http.queryParameters()
   const asked = params.repeated('scopes').flatMap((scopes) => scopes.split(/[ ,]/))
-  const days = params.repeated('expires_in')[0]
+  const [days] = params.repeated('expires_in')
+  const preset = presets.find((one) => String(one.days) === days)
   return {
     name: params.repeated('name')[0]?.slice(0, 200) ?? '',
     scopes: server.scopes
       .choices()
       .map(({ id }) => id)
       .filter((id) => asked.includes(id)),
-    expiry: presets.some((preset) => String(preset.days) === days) ? days : undefined,
+    expiry: preset ? String(preset.days) : defaultExpiry(request),
     expires: '',
   }
 }

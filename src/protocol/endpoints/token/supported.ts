@@ -10,11 +10,19 @@ import type { Configuration, Identity, PlugIns, ServerContext } from '../../serv
 export const supportedGrantTypes = ({ grants }: Pick<ServerContext, 'grants'>): readonly string[] =>
   grants.map(({ type }) => type)
 
-/** Returns the enabled grant types that a client cannot enable for itself. */
+/** Returns the grant types that a client cannot enable for itself, including disabled types. */
 export const grantTypesWithoutConsent = ({
-  grants,
-}: Pick<ServerContext, 'grants'>): readonly string[] =>
-  grants.filter(({ worksWithoutConsent }) => worksWithoutConsent === true).map(({ type }) => type)
+  knownGrants,
+}: Pick<PlugIns, 'knownGrants'>): readonly string[] =>
+  knownGrants
+    .filter(({ worksWithoutConsent }) => worksWithoutConsent === true)
+    .map(({ type }) => type)
+
+/** Returns the grant types with which a client acts on its own behalf, including disabled types. */
+export const grantTypesOfClients = ({
+  knownGrants,
+}: Pick<PlugIns, 'knownGrants'>): readonly string[] =>
+  knownGrants.filter(({ actsForClient }) => actsForClient === true).map(({ type }) => type)
 
 type Metadata = Readonly<Record<string, unknown>>
 

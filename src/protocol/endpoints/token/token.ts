@@ -155,6 +155,8 @@ const redeemed = async (
   const grant = requestedGrant(params, server)
   if (!client.allowedGrantTypes.includes(grant.type))
     throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
+  if (grant.actsForClient === true && !client.isConfidential)
+    throw new OAuthError('unauthorized_client', `A public client cannot use ${grant.type}.`)
   const made = await grant.redeem(request, server)
   const redemption =
     clientVersion !== undefined && made.type === 'client' ? { ...made, clientVersion } : made
