@@ -96,7 +96,9 @@ const pages = [
   `${settings}tokens/${device.token.id}/view/`,
   '/account/settings/sessions/',
   '/admin/applications/',
-  '/admin/applications/?client=App+99&token=other-3%40example.org',
+  '/admin/applications/?client=App+99',
+  `/admin/applications/${own.client.clientId}/`,
+  '/admin/tokens/?token=other-3%40example.org',
 ]
 const percentile = (sorted: readonly number[], share: number): string =>
   (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1)

@@ -118,7 +118,15 @@ const layers: readonly Layer[] = [
     may: [...openid, 'protocol/extensions/'],
     types: ['settings/'],
   },
-  { file: ['protocol/extensions/'], may: openid, types: ['settings/'] },
+  {
+    file: ['protocol/extensions/'],
+    may: [...openid, 'protocol/request-objects/'],
+    types: ['settings/'],
+  },
+  {
+    file: ['protocol/request-objects/'],
+    may: [...core, 'protocol/client-authentication/', 'protocol/request-objects/'],
+  },
   { file: ['protocol/openid/'], may: openid, types: ['settings/'] },
   {
     file: ['server/telemetry/'],

@@ -400,19 +400,49 @@ export const gallery = (issuer: string, sample: Sample, mailbox: Mailbox): reado
     {
       name: 'administration-search-for-a-secret',
       as: 'viewer',
-      open: at(`${admin}?token=${'x'.repeat(60)}`),
+      open: at(`/admin/tokens/?token=${'x'.repeat(60)}`),
     },
     { name: 'users', as: 'viewer', open: at('/admin/users/') },
     { name: 'users-search', as: 'viewer', open: at('/admin/users/?user=nobody') },
     { name: 'user', as: 'viewer', open: at(`/admin/users/${sample.newcomer.id}/`) },
     { name: 'user-own', as: 'viewer', open: at(`/admin/users/${sample.viewer.id}/`) },
+    { name: 'administration-overview', as: 'viewer', open: at('/admin/') },
     { name: 'administration', as: 'viewer', open: at(admin) },
     {
       name: 'administration-search',
       as: 'viewer',
-      open: at(
-        `${admin}?${new URLSearchParams({ client: sample.search, token: 'nobody at all' })}`,
-      ),
+      open: at(`${admin}?${new URLSearchParams({ client: sample.search, sort: 'name' })}`),
+    },
+    {
+      name: 'administration-application',
+      as: 'viewer',
+      open: at(`${admin}${sample.clientId}/`),
+    },
+    {
+      name: 'administration-application-not-deleted',
+      as: 'viewer',
+      open: async (page) => {
+        await at(`${admin}${sample.clientId}/`)(page)
+        await page.locator('#confirm_name').evaluate((field) => {
+          field.value = 'Something else'
+          field.form.submit()
+        })
+        await page.locator('[role=alert]').waitFor()
+      },
+    },
+    { name: 'administration-tokens', as: 'viewer', open: at('/admin/tokens/') },
+    {
+      name: 'administration-tokens-question',
+      as: 'viewer',
+      open: async (page) => {
+        await at('/admin/tokens/?kind=personal')(page)
+        await page.locator('.rows summary').first().click()
+      },
+    },
+    {
+      name: 'administration-tokens-nothing-found',
+      as: 'viewer',
+      open: at('/admin/tokens/?token=nobody+at+all&filter=expired'),
     },
   ]
 }

@@ -24,6 +24,7 @@ export type SecretKind =
   | 'user_code'
   | 'device_confirmation'
   | 'client_assertion'
+  | 'request_object'
   | 'dpop_proof'
   | 'registration_token'
   | 'leaked_credential'

@@ -17,3 +17,15 @@ export const signatureAlgorithms = ({
   readonly securityProfile: string
 }): readonly string[] =>
   securityProfile === 'fapi2' ? all.filter((name) => name !== 'RS256') : all
+
+/**
+ * Returns the values of `request_object_signing_alg` that a client may register. OpenID Connect Core §6.1 permits unsigned
+ * request objects, RFC 9101 §4 does not.
+ */
+export const requestObjectAlgorithms = (settings: {
+  readonly securityProfile: string
+  readonly openidConnect: boolean
+}): readonly string[] => {
+  const mayBeUnsigned = settings.openidConnect && settings.securityProfile !== 'fapi2'
+  return [...signatureAlgorithms(settings), ...(mayBeUnsigned ? ['none'] : [])]
+}

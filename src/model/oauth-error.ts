@@ -15,6 +15,8 @@ const statusOf = {
   consent_required: 400,
   request_not_supported: 400,
   request_uri_not_supported: 400,
+  invalid_request_object: 400,
+  invalid_request_uri: 400,
   invalid_token: 401,
   insufficient_scope: 403,
   invalid_target: 400,

@@ -4,10 +4,13 @@ import { redirectUriProblem } from './redirect-uri.ts'
 import { remoteAddressProblem } from './remote-address.ts'
 import type { Schema } from './schema.ts'
 
-// The client metadata of OpenID Connect Registration §2, RP-Initiated Logout §3.1 and Back-Channel Logout §2.2.
+// The client metadata of OpenID Connect Registration §2, RP-Initiated Logout §3.1 and Back-Channel Logout §2.2. The members
+// for request objects also apply without OpenID Connect (RFC 9101).
 
 const maxAddressLength = 2_000
 const maxPostLogoutRedirectUris = 50
+const maxRequestUris = 50
+const maxAlgorithmLength = 20
 const maxSeconds = 1_000_000_000
 
 const isAddress = (text: string): boolean =>
@@ -40,7 +43,21 @@ export const openidMembers = {
   backchannel_logout_uri: member(address.refine(isAddress), 'an https URL without a fragment'),
   backchannel_logout_session_required: flag,
   initiate_login_uri: member(address.refine(isHttps), 'an https URL'),
+  request_uris: member(
+    z.array(address).max(maxRequestUris).readonly(),
+    `an array of at most ${maxRequestUris} https URLs`,
+  ),
+  // Clients of other servers name algorithms that this server does not support, so the schema accepts every name.
+  request_object_signing_alg: member(z.string().max(maxAlgorithmLength), 'an algorithm'),
+  require_signed_request_object: flag,
 } as const
+
+/** The members that apply only if the server accepts request objects. */
+export const requestObjectMembers = [
+  'request_uris',
+  'request_object_signing_alg',
+  'require_signed_request_object',
+] as const
 
 /** The names of the members. */
 export const openidMemberNames = Object.keys(openidMembers) as (keyof typeof openidMembers)[]
@@ -52,6 +69,13 @@ export type OpenIdClientMetadata = {
     | undefined
 }
 
+/** The values that a client may register. */
+export interface OpenIdMetadataRules {
+  /** Whether private networks are allowed in addresses. */
+  readonly allowPrivate: boolean
+  readonly requestObjectAlgorithms: readonly string[]
+}
+
 /**
  * Adds members to the metadata of a client. Null removes a member.
  * @param metadata JSON
@@ -60,7 +84,7 @@ export type OpenIdClientMetadata = {
 export const withOpenIdMetadata = (
   metadata: string,
   given: Readonly<Record<string, unknown>>,
-  rules: { readonly allowPrivate: boolean },
+  rules: OpenIdMetadataRules,
 ): string => {
   const merged: Record<string, unknown> = JSON.parse(metadata)
   for (const [name, value] of Object.entries(given)) {
@@ -76,8 +100,19 @@ export const withOpenIdMetadata = (
     if (!result.success) throw new InvalidField(name, `${name} must be ${accepts}.`)
     merged[name] = result.data
   }
+  checkRequestObjectAlgorithm(given, rules)
   checkAddresses(merged, rules)
   return JSON.stringify(merged)
+}
+
+/** Checks the registered algorithm of request objects. @throws InvalidField */
+export const checkRequestObjectAlgorithm = (
+  { request_object_signing_alg: algorithm }: Readonly<Record<string, unknown>>,
+  { requestObjectAlgorithms: offered }: Pick<OpenIdMetadataRules, 'requestObjectAlgorithms'>,
+): void => {
+  if (algorithm === undefined || algorithm === null) return
+  if (!offered.some((one) => one === algorithm))
+    throw new InvalidField('request_object_signing_alg', `It must be one of ${offered.join(', ')}.`)
 }
 
 /**
@@ -85,12 +120,22 @@ export const withOpenIdMetadata = (
  * @throws InvalidField
  */
 export const checkAddresses = (
-  { backchannel_logout_uri, sector_identifier_uri }: OpenIdClientMetadata,
-  rules: { readonly allowPrivate: boolean },
+  { backchannel_logout_uri, sector_identifier_uri, request_uris = [] }: OpenIdClientMetadata,
+  rules: Pick<OpenIdMetadataRules, 'allowPrivate'>,
 ): void => {
+  for (const address of request_uris) {
+    const problem = remoteAddressProblem(withoutFragment(address), rules)
+    if (problem !== undefined) throw new InvalidField('request_uris', problem)
+  }
   for (const [name, address] of Object.entries({ backchannel_logout_uri, sector_identifier_uri })) {
     const problem = address === undefined ? undefined : remoteAddressProblem(address, rules)
     if (problem !== undefined)
       throw new InvalidField(name, problem, { problem: 'logoutUriInvalid' })
   }
 }
+
+/**
+ * Returns an address without its fragment. The fragment of a `request_uri` only tells a server that the content has
+ * changed (OpenID Connect Core §6.2).
+ */
+export const withoutFragment = (address: string): string => address.replace(/#.*/s, '')

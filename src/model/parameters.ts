@@ -10,6 +10,8 @@ export const withoutControlCharacters = /^[^\u0000-\u001F\u007F]*$/
  * Form fields or query parameters before validation. A parameter with an empty value is absent (RFC 6749 §3.1).
  */
 export class Parameters {
+  /** `application/x-www-form-urlencoded`. */
+  readonly text: string
   readonly #all: ReadonlyMap<string, readonly string[]>
   #hasRepeated = false
 
@@ -31,6 +33,7 @@ export class Parameters {
         this.#hasRepeated = true
       } else all.set(name, [value])
     }
+    this.text = text
     this.#all = all
   }
 

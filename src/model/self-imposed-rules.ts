@@ -4,6 +4,7 @@ import type { ClientFields } from './client.ts'
 type SelfImposedRule =
   | 'dpop_bound_access_tokens' // RFC 9449 §5.2
   | 'require_pushed_authorization_requests' // RFC 9126 §6
+  | 'require_signed_request_object' // RFC 9101 §10.5
 
 /** Returns whether a client has enabled a rule for itself. */
 export const hasImposed = (

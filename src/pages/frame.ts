@@ -35,7 +35,10 @@ export interface FrameLinks {
   readonly activity: string
   /** The page on which a user looks up and ends leaked secrets. */
   readonly leaked: string
+  /** The overview of the administration. */
   readonly admin: string
+  readonly adminApplications: string
+  readonly adminTokens: string
   readonly adminUsers: string
   readonly adminActivity: string
   readonly login: string

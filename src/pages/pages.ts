@@ -4,6 +4,9 @@ import { shownOncePage } from './parts/shown-once.ts'
 import { activityPage } from './views/activity.ts'
 import { adminPage } from './views/admin.ts'
 import { adminActivityPage } from './views/admin-activity.ts'
+import { adminApplicationPage } from './views/admin-application.ts'
+import { adminApplicationsPage } from './views/admin-applications.ts'
+import { adminTokensPage } from './views/admin-tokens.ts'
 import { adminUserPage } from './views/admin-user.ts'
 import { adminUsersPage } from './views/admin-users.ts'
 import { applicationsPage } from './views/applications.ts'
@@ -60,6 +63,9 @@ export const builtInPages = {
   activity: activityPage,
   leaked: leakedPage,
   admin: adminPage,
+  adminApplications: adminApplicationsPage,
+  adminApplication: adminApplicationPage,
+  adminTokens: adminTokensPage,
   adminUsers: adminUsersPage,
   adminUser: adminUserPage,
   adminActivity: adminActivityPage,

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvalidField } from '../model/invalid-field.ts'
 import type { User, UserId } from '../model/user.ts'
-import type { ClientWithOwner } from '../store/contract/clients.ts'
+import type { AnyClientSummary, ClientWithOwner } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
-import type { TokenWithNames } from '../store/contract/tokens.ts'
+import type { TokenSummary, TokenWithNames } from '../store/contract/tokens.ts'
 import { byUser, ofUser } from './audit/audit-trail.ts'
 import { AuthorizedApplications } from './authorized-applications.ts'
 import type { ListedClient } from './clients/client-input.ts'
@@ -30,6 +30,7 @@ export type ClientAct =
   | 'enable'
   | 'pin'
   | 'unpin'
+  | 'end_tokens'
   | 'delete'
 
 const marks = {
@@ -40,6 +41,11 @@ const marks = {
   pin: { isPinned: true },
   unpin: { isPinned: false },
 } as const
+
+const emailOf = (
+  userId: UserId | null,
+  emails: ReadonlyMap<UserId, string | null>,
+): string | null => (userId === null ? null : (emails.get(userId) ?? null))
 
 /** The lists and actions of the administration page. Each action and its audit event are one transaction. */
 export class Administration {
@@ -56,18 +62,52 @@ export class Administration {
 
   /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
   async tokens(text: string, cursor: Cursor): Promise<Page<TokenWithNames>> {
-    const { store, hostUsers } = this.#context
-    const { items, next } = await store.tokens.search(text, cursor)
-    if (!hostUsers) return { items, next }
-    // The store cannot read the users of the application, so look up each user once.
-    const ids = new Set(items.flatMap(({ fields }) => fields.userId ?? []))
-    const emails = new Map<UserId, string | null>()
-    for (const id of ids) emails.set(id, (await hostUsers.find(id))?.email ?? null)
-    const named = items.map((token): TokenWithNames => {
-      const { userId } = token.fields
-      return { ...token, userEmail: userId === null ? null : (emails.get(userId) ?? null) }
-    })
+    const { items, next } = await this.#context.store.tokens.search(text, cursor)
+    const emails = await this.#emailsOf(items.map(({ fields }) => fields.userId))
+    if (!emails) return { items, next }
+    const named = items.map(
+      (token): TokenWithNames => ({ ...token, userEmail: emailOf(token.fields.userId, emails) }),
+    )
     return { items: named, next }
+  }
+
+  /** Lists the summaries of the clients in `clients`, of which a page shows a part. */
+  clientSummaries(text: string, cursor: Cursor): Promise<Page<AnyClientSummary>> {
+    return this.#context.store.clients.searchSummaries(text.normalize('NFC'), cursor)
+  }
+
+  /** Returns the clients with these IDs, in the order of the IDs. Omits unknown IDs. */
+  clientsAmong(clientIds: readonly string[]): Promise<readonly ListedClient[]> {
+    return new Clients(this.#context).listedAmong(clientIds)
+  }
+
+  /** Lists the summaries of the tokens in `tokens`, or only those of personal tokens. */
+  tokenSummaries(
+    search: { readonly text: string; readonly isPersonal: boolean },
+    cursor: Cursor,
+  ): Promise<Page<TokenSummary>> {
+    return this.#context.store.tokens.searchSummaries(search, cursor)
+  }
+
+  /** Adds the e-mail addresses of the application's users, which the store cannot read. */
+  async withEmails<T extends { readonly userId: UserId | null; readonly userEmail: string | null }>(
+    tokens: readonly T[],
+  ): Promise<readonly T[]> {
+    const emails = await this.#emailsOf(tokens.map(({ userId }) => userId))
+    if (!emails) return tokens
+    return tokens.map((token) => ({ ...token, userEmail: emailOf(token.userId, emails) }))
+  }
+
+  // Looks up each user of the application once. Returns undefined if the store contains the users.
+  async #emailsOf(
+    userIds: readonly (UserId | null)[],
+  ): Promise<ReadonlyMap<UserId, string | null> | undefined> {
+    const { hostUsers } = this.#context
+    if (!hostUsers) return undefined
+    const emails = new Map<UserId, string | null>()
+    for (const id of new Set(userIds.flatMap((id) => id ?? [])))
+      emails.set(id, (await hostUsers.find(id))?.email ?? null)
+    return emails
   }
 
   /** Carries out an action on a client. @throws InvalidField if the client does not exist */
@@ -78,6 +118,7 @@ export class Administration {
       if (!client || client.isPersonal)
         throw new InvalidField('client_id', 'There is no such client.')
       if (act === 'delete') await clients.delete(clientId)
+      else if (act === 'end_tokens') await clients.endTokens(clientId)
       else if (act === 'fetch_logo') await clients.fetchLogo(clientId)
       else await clients.mark(clientId, marks[act])
     })

@@ -104,11 +104,11 @@ export const buildServerContext = (
     keys: prepared.keys,
     signingKeys,
     recordEvent: (name, about) => context.audit.add(context.store, name, about),
-    // Used assertions are stored in the database, because they must not become valid again if Redis loses its data.
+    // Used JWTs of clients are stored in the database, because they must not become valid again if Redis loses its data.
     transientValues: (kind) =>
       new TransientValues(
         kind,
-        kind === 'client_assertion' && databaseTransients
+        (kind === 'client_assertion' || kind === 'request_object') && databaseTransients
           ? { ...context, transients: databaseTransients }
           : context,
       ),

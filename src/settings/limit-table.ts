@@ -126,7 +126,7 @@ export const limitTable = {
     seconds: oneMinute,
     per: 'address',
     sentence:
-      'Requests that make the server fetch a client metadata document, or keys from a `jwks_uri`.',
+      'Requests that make the server fetch a client metadata document, keys from a `jwks_uri`, or a request object.',
   },
   registrations: {
     points: 300,

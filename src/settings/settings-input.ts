@@ -272,7 +272,7 @@ export interface SettingsInput {
    */
   readonly openidConnect?: SettingValues['openidConnect']
   /**
-   * The algorithm that signs ID tokens, unless a client registers another one.
+   * The algorithm that signs ID tokens, unless a client registers another algorithm.
    *
    * Default: `"RS256"`. The variable `OAUTH2SERVER_ID_TOKEN_SIGNING_ALGORITHM` accepts one of
    * RS256, ES256, EdDSA.
@@ -294,6 +294,14 @@ export interface SettingsInput {
    * Default: `false`. The variable `OAUTH2SERVER_USER_CLAIMS_IN_ID_TOKEN` accepts true or false.
    */
   readonly userClaimsInIdToken?: SettingValues['userClaimsInIdToken']
+  /**
+   * Whether a client can send its authorization request as a request object, a JWT that it signs
+   * (RFC 9101): in the parameter request, or at an address that it registered and that the server
+   * fetches (request_uri).
+   *
+   * Default: `false`. The variable `OAUTH2SERVER_REQUEST_OBJECTS` accepts true or false.
+   */
+  readonly requestObjects?: SettingValues['requestObjects']
   /**
    * Seconds after which the server signs with a new key. The server publishes the former key
    * until all tokens that this key signed have expired.

@@ -249,7 +249,7 @@ export const settings = {
   idTokenSigningAlgorithm: choice(
     ['RS256', 'ES256', 'EdDSA'],
     'RS256',
-    'The algorithm that signs ID tokens, unless a client registers another one.',
+    'The algorithm that signs ID tokens, unless a client registers another algorithm.',
   ),
   allowFrontChannelIdTokens: flag(
     false,
@@ -258,6 +258,10 @@ export const settings = {
   userClaimsInIdToken: flag(
     false,
     'Whether ID tokens contain the claims of the granted scopes, such as `email`, for clients that do not read userinfo.',
+  ),
+  requestObjects: flag(
+    false,
+    'Whether a client can send its authorization request as a request object, a JWT that it signs (RFC 9101): in the parameter request, or at an address that it registered and that the server fetches (request_uri).',
   ),
   signingKeyExpiresIn: integer(
     3_600,

@@ -154,8 +154,11 @@ describe('PT-01 Objects of other users', () => {
     for (const act of ['disable', 'verify', 'delete']) {
       const fields = { client_id: clientId, act, confirm_name: 'Conf' }
       expect((await mine.post(at.admin, fields)).status).toBe(404)
+      expect((await mine.post(at.adminApplication(clientId), fields)).status).toBe(404)
     }
-    expect((await mine.get(at.admin)).status).toBe(404)
+    expect((await mine.post(at.adminTokens, { token_id: '1', act: 'delete' })).status).toBe(404)
+    for (const path of [at.adminHome, at.admin, at.adminApplication(clientId), at.adminTokens])
+      expect((await mine.get(path)).status).toBe(404)
     expect((await (await person()).get(at.list)).status).toBe(200)
   })
 })
@@ -199,6 +202,10 @@ describe('PT-03 Tokens on pages and at the registration', () => {
         [at.sessions],
         [at.sessions, { others: 'yes' }],
         [at.admin],
+        [at.adminHome],
+        [at.adminTokens],
+        [at.adminApplication(conf.clientId)],
+        [at.adminApplication(conf.clientId), { act: 'disable' }],
         ['/oauth/device'],
         ['/oauth/device', { user_code: codes.user_code }],
       ]
@@ -663,6 +670,7 @@ describe('PT-08 Secrets in responses and logs', () => {
     expect(secrets.length).toBeGreaterThan(20)
     const paths = [
       ...[at.list, at.newClient, at.newToken, at.sessions, at.admin, '/oauth/device', '/'],
+      ...[at.adminHome, at.adminTokens, at.adminApplication(conf.clientId)],
       ...[at.client(conf.clientId), at.token(id), at.view(device)],
       ...['/oauth/absent', '/oauth/errors?error=x', '/openapi.json'],
       ...['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource'],

@@ -129,10 +129,10 @@ describe('XS-01 Stored cross-site scripting', () => {
       authorization: await page(at.view(Number(device))),
       sessions: await page(at.sessions),
       'a user': await page(at.adminUser(user.id)),
-      administration: await page(
-        `${at.admin}?${new URLSearchParams({ client: client.clientId, token: email })}`,
-      ),
-      'a search': await page(`${at.admin}?${new URLSearchParams({ client: text, token: email })}`),
+      'an application in the administration': await page(at.adminApplication(client.clientId)),
+      'all applications': await page(`${at.admin}?client=${client.clientId}`),
+      'all tokens': await page(`${at.adminTokens}?${new URLSearchParams({ token: email })}`),
+      'a search': await page(`${at.admin}?${new URLSearchParams({ client: text })}`),
     }
   }
 

@@ -232,6 +232,7 @@ const others: Readonly<Record<string, string>> = {
   'tokens.personalNamed': 'the personal tokens of one user',
   'tokens.authorizedOf': 'a page',
   'tokens.search': 'a page',
+  'tokens.searchSummaries': 'a page',
   'tokens.deleteRotated': 'a bounded number of rows, in the background',
   'tokens.deleteOldestChildren': 'the children of one token, whose number is limited',
   'tokens.reseal': 'the rotation of secret keys',

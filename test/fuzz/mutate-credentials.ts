@@ -124,7 +124,7 @@ const basic = (value: string, r: SeededRandom): string => {
 }
 
 const credentials =
-  /^(?:code|token|.*_token|.*secret|.*assertion|code_verifier|code_challenge|device_code|user_code|request_uri|client_id|authorization_request|device_confirmation|actor_token)$/
+  /^(?:code|token|.*_token|.*secret|.*assertion|code_verifier|code_challenge|device_code|user_code|request|request_uri|client_id|authorization_request|device_confirmation|actor_token)$/
 
 const inPairs = (pairs: readonly Pair[]): Pair[] =>
   pairs.filter(([name]) => typeof name === 'string' && credentials.test(name))

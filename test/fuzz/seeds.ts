@@ -181,7 +181,9 @@ const pages = [
   '/account/settings/sessions/',
   '/account/settings/applications/clients/new/',
   '/account/settings/applications/tokens/new/',
+  '/admin/',
   '/admin/applications/',
+  '/admin/tokens/',
 ]
 
 const metadata = {
@@ -230,6 +232,18 @@ export const seeds: readonly WeightedSeed[] = [
     seed: (f, r) =>
       get('authorize: pushed', '/oauth/authorize', () => ({
         query: { client_id: f.publicId, request_uri: r.pick(f.requestUris) },
+        headers: cookie(f.session),
+      }))(f, r),
+  },
+  {
+    weight: 20,
+    seed: (f, r) =>
+      get('authorize: request object', '/oauth/authorize', () => ({
+        query: {
+          client_id: f.signing.id,
+          redirect_uri: f.redirectUri,
+          request: r.pick(f.signing.requestObjects),
+        },
         headers: cookie(f.session),
       }))(f, r),
   },

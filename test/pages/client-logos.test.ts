@@ -50,14 +50,11 @@ const publish = (
 const register = (logo_uri: string | undefined, more = {}): Promise<Information> =>
   registered(app, { client_name: 'Printer', ...(logo_uri && { logo_uri }), ...more })
 
-const listOf = (clientId: string): Promise<Page> => admin.get(`${at.admin}?client=${clientId}`)
+const pageOf = (clientId: string): Promise<Page> => admin.get(at.adminApplication(clientId))
 
 /** Presses a button of a client, as an administrator. */
 const press = async (clientId: string, act: string): Promise<Page> => {
-  const form = (await listOf(clientId)).forms.find(
-    ({ fields }) => fields.client_id?.[0] === clientId,
-  )
-  if (!form) throw new Error(`There is no form for ${clientId}.`)
+  const form = (await pageOf(clientId)).form(at.adminApplication(clientId), 'seen')
   return admin.follow(await admin.send(form, { act }))
 }
 
@@ -185,7 +182,7 @@ describe('the logo of a client', () => {
     const own = { userId: admin.user.id, clientId: client_id, scopes: ['notes:read'] }
     await app.server.consents.grant(own.userId, own.clientId, own.scopes)
     expect(logoOn(await admin.get(at.authorized))).toBeDefined()
-    expect(logoOn(await listOf(client_id))).toBeDefined()
+    expect(logoOn(await pageOf(client_id))).toBeDefined()
     await app.server.clients.update(client_id, { userId: admin.user.id })
     await verify(client_id)
     expect(logoOn(await admin.get(at.client(client_id)))).toBeDefined()
@@ -278,12 +275,12 @@ describe('the logo of a client', () => {
   test('is verified as the administrator saw its URL [T2832]', async () => {
     const information = await register(publish())
     const { client_id } = information
-    const page = await listOf(client_id)
+    const page = await pageOf(client_id)
     expect(page.fact(en.admin.logo)).toContain('/logo-')
-    const form = page.forms.find(({ fields }) => fields.client_id?.[0] === client_id)
+    const form = page.form(at.adminApplication(client_id), 'seen')
     const metadata = { client_id, client_name: 'Printer', redirect_uris: [redirectUri] }
     await manage('PUT', information, { ...metadata, logo_uri: publish(jpeg) })
-    const answer = await admin.send(form as NonNullable<typeof form>, { act: 'verify' })
+    const answer = await admin.send(form, { act: 'verify' })
     expect([answer.status, answer.alert]).toEqual([400, en.problems.changedMeanwhile])
     expect(await rows()).toEqual([])
   })
@@ -369,7 +366,7 @@ describe('a logo that cannot be accepted', () => {
     async (_what, make, reason) => {
       const { client_id } = await register(make())
       await verify(client_id)
-      const page = await listOf(client_id)
+      const page = await pageOf(client_id)
       expect(textOf(page.html)).toContain(`${en.admin.logoFailed} ${reason}`)
       expect(logoOn(page)).toBeUndefined()
       expect(logoOn(await consentOf(client_id))).toBeUndefined()
@@ -389,7 +386,7 @@ describe('a logo that cannot be accepted', () => {
     const startedAt = performance.now()
     await press(client_id, 'verify')
     expect(performance.now() - startedAt).toBeLessThan(4_000)
-    expect(textOf((await listOf(client_id)).html)).toContain(en.admin.logoRequested)
+    expect(textOf((await pageOf(client_id)).html)).toContain(en.admin.logoRequested)
     expect(await settled()).toMatchObject([{ problem: 'It did not arrive within 5 seconds.' }])
   })
 
@@ -429,7 +426,7 @@ describe('a logo that cannot be accepted', () => {
     isBack = false
     await press(client_id, 'fetch_logo')
     await settled()
-    expect(textOf((await listOf(client_id)).html)).toContain(en.admin.logoFailed)
+    expect(textOf((await pageOf(client_id)).html)).toContain(en.admin.logoFailed)
     expect(logoOn(await consentOf(client_id))).toBe(path)
     expect((await served(path)).status).toBe(200)
   })

@@ -45,6 +45,23 @@ describe.each(names)('the page template %s', (name) => {
     expect(html).not.toMatch(/\sstyle=|\son[a-z]+=|<style|undefined|\[object|NaN/)
   })
 
+  test('names each button, and each question before an act, differently [T3008]', async () => {
+    // Other people can give their applications and tokens the same name.
+    const html = await renderPage(name, sampleViews(() => 'x')[name])
+    for (const tag of [
+      /<button\b([^>]*)>([\s\S]*?)<\/button>/g,
+      /<details class="danger"[^>]*>\s*<summary([^>]*)>([\s\S]*?)<\/summary>/g,
+    ]) {
+      const labels = [...html.matchAll(tag)]
+        .filter(([, attributes = '']) => !/ hidden/.test(attributes))
+        .map(([, attributes = '', content = '']) => {
+          const [, label] = /aria-label="([^"]*)"/.exec(attributes) ?? []
+          return label ?? content.replaceAll(/<[^>]*>/g, '').trim()
+        })
+      expect(labels).toEqual([...new Set(labels)])
+    }
+  })
+
   test('declares the language and the writing direction of the reader', async () => {
     const reader = { language: 'en', locale: 'ar-EG', direction: 'rtl' } as const
     const html = await renderPage(name, views[name], { reader })
@@ -154,9 +171,14 @@ describe('a row of a list', () => {
         ...authorized,
         authorized: { ...authorized.authorized, items },
       })
-      const withDevices = items.filter(({ devices }) => devices.length > 0)
-      expect(withDevices.length).toBeGreaterThan(0)
-      expect(inRow(allowed)).toEqual(withDevices.map(() => shown))
+      const lists = all(allowed, /<details>\n<summary>Permissions<\/summary>([\s\S]*?)<\/details>/g)
+      // Without devices, the entry itself lists all permissions.
+      const without = items.filter(({ devices }) => devices.length === 0)
+      expect(without.length).toBeGreaterThan(0)
+      expect(lists.map((list) => all(list, /<code>([^<]*)<\/code>/g))).toEqual(
+        scopes.length > 1 ? without.map(() => scopes) : [],
+      )
+      expect(inRow(allowed)).toEqual(items.map(() => shown))
     },
   )
 })
@@ -184,7 +206,7 @@ describe('texts for the reader of a page', () => {
     const activity = 'href="/account/settings/activity/"'
     const leaked = 'href="/account/settings/leaked/"'
     const user = { email: 'ada@example.org', isAdmin: false }
-    const admin = 'href="/admin/applications/"'
+    const admin = 'href="/admin/"'
     expect(await links({})).toEqual([...lists, sessions, activity, leaked, admin])
     expect(await links({ user })).toEqual([...lists, sessions, activity, leaked])
     const without = { ...frame.links, sessions: null }

@@ -114,7 +114,7 @@ describe('a refused redirect URI', () => {
     const admin = await Person.stranger(app, { isAdmin: true })
     const page = await refused(admin, `${registered}/`)
     expect(page.text).toContain(en.error.onlyYou)
-    expect(page.html).toContain(`href="${at.admin}?client=${clientId}"`)
+    expect(page.html).toContain(`href="${at.adminApplication(clientId)}"`)
     await app.server.users.setAdmin(admin.user.id, false)
     const { location } = await authorize(owner, `${registered}/`)
     expect((await admin.get(location ?? '')).text).not.toContain(en.error.onlyYou)

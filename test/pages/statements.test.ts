@@ -17,7 +17,8 @@ const statementsOf = async (work: () => Promise<void>): Promise<number> => {
 afterEach(() => void vi.restoreAllMocks())
 
 /**
- * Creates `rows` clients, personal tokens, authorized applications with three devices each, and sessions of the user.
+ * Creates `rows` clients, personal tokens, authorized applications with three devices and a refusal each, and sessions of
+ * the user.
  */
 const fill = async (t: TestServer, rows: number): Promise<void> => {
   const { server, user } = t
@@ -41,6 +42,9 @@ const fill = async (t: TestServer, rows: number): Promise<void> => {
       }
     }
   })
+  const { items } = await server.clients.ofOwner(user.id, { after: null, limit: rows })
+  for (const { client } of items)
+    await fetch(`${t.issuer}/oauth/authorize?client_id=${client.clientId}&redirect_uri=x`)
   for (let row = 0; row < rows; row += 1) await new UserAgent().logIn(t)
 }
 
@@ -50,13 +54,17 @@ const pages = [
   '/account/settings/applications/tokens/new/',
   '/account/settings/sessions/',
   '/account/settings/activity/',
+  '/admin/',
   '/admin/applications/',
+  '/admin/applications/?client=Client&sort=name&filter=unverified',
+  '/admin/applications/CLIENT/',
+  '/admin/tokens/',
+  '/admin/tokens/?token=user-a%40example.org&kind=personal&filter=no_expiry&sort=unused',
   '/admin/activity/',
   '/admin/users/',
   '/admin/users/?user=user-a',
   '/admin/users/ID/',
   '/admin/activity/?event=token.issued&user=user-a%40example.org',
-  '/admin/applications/?client=Client&token=user-a%40example.org',
 ]
 
 test('the number of SQL statements for a page does not depend on the number of rows', async () => {
@@ -68,6 +76,7 @@ test('the number of SQL statements for a page does not depend on the number of r
       isAdmin: true,
     })
     await fill(t, rows)
+    const { clientId } = await t.client({ name: 'Client' })
     const own = new UserAgent()
     await own.logIn(t)
     const admin = new UserAgent()
@@ -76,10 +85,13 @@ test('the number of SQL statements for a page does not depend on the number of r
     for (const page of pages) {
       const browser = page.startsWith('/admin') ? admin : own
       const visit = async (): Promise<void> => {
-        const response = await browser.fetch(`${t.issuer}${page.replace('ID', `${t.user.id}`)}`)
+        const path = page.replace('ID', `${t.user.id}`).replace('CLIENT', clientId)
+        const response = await browser.fetch(`${t.issuer}${path}`)
         expect(response.status, page).toBe(200)
-        if (rows > 1 && page.endsWith('applications/')) {
-          expect((await response.text()).split('Client ').length, page).toBeGreaterThan(rows)
+        if (rows > 1 && /\/(?:admin|applications|tokens)\/$/.test(page)) {
+          // The overview lists ten applications.
+          const shown = page === '/admin/' ? 10 : rows
+          expect((await response.text()).split('Client ').length, page).toBeGreaterThan(shown)
         }
       }
       // Use the smaller of two numbers, because events of the logins may be written during one of the visits.

@@ -52,6 +52,7 @@ const clients = async (store: Store): Promise<void> => {
     await store.clients.ofOwner(userId, part)
     await store.clients.search('', part)
     await store.clients.search('text', part)
+    for (const text of ['', 'text']) await store.clients.searchSummaries(text, part)
     await store.clients.authorizedBy(userId, now, part)
     await store.clients.summariesOfOwner(userId, part)
     await store.clients.summariesAuthorizedBy(userId, now, part)
@@ -84,7 +85,10 @@ const tokens = async (store: Store): Promise<void> => {
   for (const part of [first, later]) {
     await of.personalOf(userId, now, part)
     await of.personalSummaries(userId, part)
-    for (const given of ['', '1', clientId, 'a@example.org']) await of.search(given, part)
+    for (const text of ['', '1', clientId, 'a@example.org']) {
+      await of.search(text, part)
+      for (const isPersonal of [false, true]) await of.searchSummaries({ text, isPersonal }, part)
+    }
   }
   await of.personalAmong(userId, now, [id, id + 1])
   await of.personal(id, now)

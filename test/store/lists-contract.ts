@@ -9,6 +9,7 @@ import { allPages, brokenCursors } from './pages.ts'
 import {
   aClient,
   anAuthorization,
+  aPair,
   aUser,
   auditRow,
   consentRow,
@@ -77,6 +78,27 @@ export const listsContract = (
         })
         const read = (cursor: Cursor) => other.clients.search(name, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
+      },
+      'clients.search, if the IDs are URLs': async () => {
+        const { store, other } = open()
+        const name = text()
+        const made = await inTurn(times, async (createdAt) => {
+          const clientId = `https://client.example/${text()}.json?a='b'`
+          return [createdAt, await aClient(store, { clientId, name, createdAt })] as const
+        })
+        const read = (cursor: Cursor) => other.clients.search(name, cursor)
+        return { read, nameOf: clientId, expected: latestFirst(made) }
+      },
+      'clients.searchSummaries': async () => {
+        const { store, other } = open()
+        const name = text()
+        const made = await inTurn(times, async (createdAt) => {
+          await aClient(store, { name: text(), createdAt })
+          await aClient(store, { name, createdAt, isPersonal: true })
+          return [createdAt, await aClient(store, { name, createdAt })] as const
+        })
+        const read = (cursor: Cursor) => other.clients.searchSummaries(name, cursor)
+        return { read, nameOf: summaryOf, expected: latestFirst(made) }
       },
       'clients.authorizedBy': async () => {
         const { store, other } = open()
@@ -155,6 +177,22 @@ export const listsContract = (
         })
         const read = (cursor: Cursor) => other.tokens.search(client, cursor)
         return { read, nameOf: id, expected: made.toReversed() }
+      },
+      'tokens.searchSummaries': async () => {
+        const { store, other } = open()
+        const client = await aClient(store)
+        const userId = await aUser(store)
+        const made = await inTurn(times, async (createdAt) => {
+          const row = tokenRow({ clientId: client, userId, createdAt, isPersonal: true })
+          const one = Number(await store.tokens.insert(row))
+          await store.tokens.insert(tokenRow({ clientId: client, userId, createdAt }))
+          await former(store, { id: one, fields: row.fields }, { createdAt })
+          await personalToken(store, userId)
+          return one
+        })
+        const search = { text: client, isPersonal: true }
+        const read = (cursor: Cursor) => other.tokens.searchSummaries(search, cursor)
+        return { read, nameOf: summaryId, expected: made.toReversed() }
       },
       'sessions.ofUser': async () => {
         const { store, other } = open()
@@ -263,6 +301,73 @@ export const listsContract = (
       expect(tokens).toEqual([...new Set(tokens)].toSorted((a, b) => b - a))
       expect(tokens).toContain(behind.id)
       expect(tokens).not.toContain(ended)
+    })
+
+    test('the summaries contain what administrators sort and filter by [T3009]', async () => {
+      const { store, other } = open()
+      const email = `${text()}@example.org`
+      const userId = await aUser(store, { email })
+      const [name, first] = [text(), { after: null, limit: 9 }]
+      const unused = await aClient(store, { name, createdAt: 7, isVerified: true })
+      const used = await aClient(store, {
+        name,
+        createdAt: 8,
+        isConfidential: false,
+        isDisabled: true,
+        origin: 'registration',
+      })
+      const { id, row } = await aPair(store, used, { userId })
+      await store.tokens.touch(new Map([[id, { at: 5, address: '::1' }]]))
+      expect((await other.clients.searchSummaries(name, first)).items).toEqual([
+        {
+          clientId: used,
+          name,
+          isConfidential: false,
+          isVerified: false,
+          isDisabled: true,
+          createdAt: 8,
+          origin: 'registration',
+          isUsed: true,
+        },
+        {
+          clientId: unused,
+          name,
+          isConfidential: true,
+          isVerified: true,
+          isDisabled: false,
+          createdAt: 7,
+          origin: 'owner',
+          isUsed: false,
+        },
+      ])
+      const mine = { text: email, isPersonal: false }
+      const { scopes, createdAt, expires } = row.fields
+      const pair = {
+        id,
+        clientId: used,
+        clientName: name,
+        isPersonal: false,
+        isRefreshable: true,
+        userId,
+        userEmail: email,
+        scopes,
+        createdAt,
+        expires,
+        lastUsedAt: 5,
+      }
+      expect((await other.tokens.searchSummaries(mine, first)).items).toEqual([pair])
+      const personal = await personalToken(store, userId)
+      expect((await other.tokens.searchSummaries(mine, first)).items).toEqual([
+        expect.objectContaining({
+          id: personal.id,
+          isPersonal: true,
+          isRefreshable: false,
+          lastUsedAt: null,
+        }),
+        pair,
+      ])
+      const found = await other.tokens.searchSummaries({ ...mine, isPersonal: true }, first)
+      expect(found.items.map(summaryId)).toEqual([personal.id])
     })
 
     describe('clients.search', () => {

@@ -25,6 +25,8 @@ const allowed: Readonly<Record<string, string>> = {
   'clients.countUnused':
     'reads the index of the clients that registered themselves, whose number is limited',
   'tokens.search': 'reads the primary key up to the limit if no text is given',
+  'tokens.searchSummaries':
+    'reads the primary key up to the limit, or the index of personal tokens, if no text is given',
   'audit.rows': 'reads the primary key up to the limit',
   'auditCheckpoints.latest': 'reads the primary key up to the limit',
   'audit.latest': 'reads the index of the time up to the limit if no filter is set',
@@ -138,6 +140,20 @@ describe('query plans: SQLite', () => {
     expect(scans.filter((scan) => !isAllowed(scan))).toEqual([])
     // If no scan were detected, the previous assertion would prove nothing.
     expect(scans.map(({ operation }) => operation)).toContain('tokens.search')
+  })
+
+  test('the list of all personal tokens reads the index of personal tokens [T3010]', () => {
+    using database = new DatabaseSync(path, { readOnly: true })
+    const lists = found.statements.filter(({ sql }) => sql.includes('where is_personal = 1'))
+    expect(lists.length).toBeGreaterThan(0)
+    for (const { sql, parameters } of lists) {
+      const plan = database
+        .prepare(`explain query plan ${sql}`)
+        .all(...(parameters as SQLInputValue[]))
+        .map(({ detail }) => String(detail))
+      expect(plan.join(', ')).toContain('USING COVERING INDEX oauth2server_token_of_person')
+      expect(plan.join(', ')).not.toMatch(/SCAN t\b/)
+    }
   })
 
   test('each filter of the audit log has an index in its order', () => {

@@ -84,6 +84,7 @@ const place = async (store: string): Promise<Place> => {
 export const everything = {
   allowedGrantTypes: ['client_credentials', 'refresh_token', 'authorization_code', 'password'],
   openidConnect: true,
+  requestObjects: true,
   allowFrontChannelIdTokens: true,
   deviceAuthorization: true,
   tokenExchange: true,

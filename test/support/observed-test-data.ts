@@ -1,6 +1,6 @@
 // Creates test data: a valid value for every credential and identifier that a request can contain.
 import { createHash, randomUUID } from 'node:crypto'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import type { AuthorizationServer, User } from 'svc-oauth2server'
 
 export interface Session {
@@ -33,7 +33,11 @@ export interface TestData {
   readonly publicId: string
   /** A client that registered itself. */
   readonly registered: { readonly id: string; readonly secret: string; readonly token: string }
-  readonly signing: { readonly id: string; readonly assertions: readonly string[] }
+  readonly signing: {
+    readonly id: string
+    readonly assertions: readonly string[]
+    readonly requestObjects: readonly string[]
+  }
   readonly verifier: string
   readonly challenge: string
   /** Authorization codes of the confidential client. */
@@ -197,6 +201,22 @@ export const createTestData = async (
       .setExpirationTime(now + 240)
       .sign(key.privateKey),
   )
+  const requestObject = (claims: JWTPayload) =>
+    new SignJWT({
+      client_id: signingId,
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      scope: 'openid notes:read',
+      max_age: 3_600,
+      claims: { userinfo: { name: null } },
+      ...claims,
+    })
+      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+      .sign(key.privateKey)
+  const requestObjects = [
+    await requestObject({}),
+    ...(await times(6, () => requestObject({ jti: randomUUID(), exp: now + 3_000 }))),
+  ]
   const proof = (htm: string, path: string, token?: string) =>
     new SignJWT({
       jti: randomUUID(),
@@ -298,7 +318,7 @@ export const createTestData = async (
       secret: registered.client_secret ?? 'none',
       token: registered.registration_access_token ?? 'none',
     },
-    signing: { id: signingId, assertions },
+    signing: { id: signingId, assertions, requestObjects },
     verifier,
     challenge,
     codes: await times(12, code),

@@ -32,7 +32,7 @@ const developerEntries = (links: Links): readonly Entry[] => [
 ]
 
 const adminEntries = (links: Links): readonly Entry[] => [
-  [links.admin, 'Administration', 'All applications and tokens'],
+  [links.admin, 'Administration', 'All applications, tokens and users'],
   [links.adminActivity, 'All activity', 'The audit log'],
 ]
 

@@ -40,7 +40,7 @@ interface Failed {
   readonly until: number
 }
 
-type Request = OutboundRequest<unknown>
+type Request = OutboundRequest<unknown, string>
 
 /** Creates the functions that send requests to URLs of clients. Fetched JSON documents are cached in this process. */
 export const createOutbound = (
@@ -82,7 +82,7 @@ export const createOutbound = (
     void sent.ended.then(() => unfinished.delete(sentRequest))
     const response = await sent.response
     const text = before && response.status === 304 ? before.text : textOf(response.body)
-    request.read(parsed(text))
+    request.read(text)
     const policy =
       before && response.status === 304
         ? before.policy.revalidatedPolicy(cacheRequest, response).policy
@@ -138,6 +138,18 @@ export const createOutbound = (
     return body
   }
 
+  const text: Outbound['text'] = async (request) => {
+    const { url, beforeSending } = request
+    const problem = remoteAddressProblem(url, { allowPrivate })
+    if (problem !== undefined) throw new OutboundFailed(problem)
+    const key = keyOf(request)
+    if (!isAvailable(key, request)) {
+      requireAllowed(key, new URL(url), request.requester)
+      await beforeSending?.()
+    }
+    return request.read(fresh(key, request) ?? (await shared(key, new URL(url), request)))
+  }
+
   return {
     async post({ url, form }) {
       await sendOnce(url, { form, accept: ['*/*'], largest: 0 })
@@ -152,18 +164,9 @@ export const createOutbound = (
       return true
     },
 
-    async json(request) {
-      const { url, beforeSending } = request
-      const problem = remoteAddressProblem(url, { allowPrivate })
-      if (problem !== undefined) throw new OutboundFailed(problem)
-      const key = keyOf(request)
-      if (!isAvailable(key, request)) {
-        requireAllowed(key, new URL(url), request.requester)
-        await beforeSending?.()
-      }
-      const text = fresh(key, request) ?? (await shared(key, new URL(url), request))
-      return request.read(parsed(text))
-    },
+    json: (request) => text({ ...request, read: (content) => request.read(parsed(content)) }),
+
+    text,
   }
 }
 

@@ -10,9 +10,9 @@ export interface Fetched {
 }
 
 /** A request for a document that a client describes by its URL. */
-export interface OutboundRequest<T> extends Fetched {
+export interface OutboundRequest<T, Content = unknown> extends Fetched {
   /** Parses the document. If this function throws, the caller receives the error and the document is not cached. */
-  readonly read: (document: unknown) => T
+  readonly read: (document: Content) => T
   /** The maximum age of a cached document in seconds, like the directive `max-age` (RFC 9111 §5.2.1.1). */
   readonly maxAge?: number
   /** The IP address of the sender of the request that needs the document. Concurrent fetches are limited per network. */
@@ -67,6 +67,11 @@ export interface Outbound {
    * @throws OutboundFailed
    */
   json<T>(request: OutboundRequest<T>): Promise<T>
+  /**
+   * Fetches a text like `json`, for instance a JWT.
+   * @throws OutboundFailed
+   */
+  text<T>(request: OutboundRequest<T, string>): Promise<T>
   /**
    * Fetches a file over https, and does not cache it.
    * @throws OutboundFailed

@@ -6,20 +6,29 @@ export type ListOrder = keyof Messages['list']['orders']
 /** The name of a filter of a list. */
 export type ListFilter = keyof Messages['list']['filters']
 
+/** The name of a kind of entries of a list. */
+export type ListKind = keyof Messages['list']['kinds']
+
 /** A list that users search, sort and filter, with the URLs of its other pages. */
 export interface ArrangedList<T> {
   readonly items: readonly T[]
-  /** The URL of the page without a query. A GET with `q`, `sort`, `filter` and `scope` arranges the list. */
+  /**
+   * The URL of the page without a query. A GET with `q`, `sort`, `filter`, `kind` and `scope` arranges the list. A list
+   * of administrators has another name than `q`, and its search form is sent by POST.
+   */
   readonly action: string
-  /** The search, the order, the filter and the scope that the user chose; empty without a search, filter or scope. */
+  /** What the user chose. Each part except the order may be empty. */
   readonly chosen: {
     readonly q: string
     readonly sort: ListOrder
     readonly filter: ListFilter | ''
+    readonly kind: ListKind | ''
     readonly scope: string
   }
   readonly orders: readonly ListOrder[]
   readonly filters: readonly ListFilter[]
+  /** The kinds of the entries, of which users can choose one; empty if all entries are of one kind. */
+  readonly kinds: readonly ListKind[]
   /** The scopes of the entries, of which users can choose one. */
   readonly scopes: readonly string[]
   /** The number of entries that the search and the filters found. */

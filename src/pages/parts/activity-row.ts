@@ -71,19 +71,23 @@ export const tokenFact = (
     ? undefined
     : [frame.texts.admin.token, html`<a href="${action}?token=${tokenId}">${tokenId}</a>`]
 
+/** Renders the changed fields of an event, which open on request. */
+export const changesOf = (changes: readonly ChangedField[], frame: Frame): Html =>
+  changes.length === 0
+    ? html``
+    : html`<details>
+<summary>${frame.texts.activity.changes} (${numberText(frame, changes.length)})</summary>
+${changeList(changes, frame)}
+</details>`
+
 /** Renders the changed fields of an event. */
-export const changesOf = (changes: readonly ChangedField[], frame: Frame): Html => {
+export const changeList = (changes: readonly ChangedField[], frame: Frame): Html => {
   const { activity: texts } = frame.texts
   const shown = (text: string): Html =>
     text === '' ? html`<i>${texts.emptyValue}</i>` : html`<bdi>${text}</bdi>`
-  return changes.length === 0
-    ? html``
-    : html`<details>
-<summary>${texts.changes} (${numberText(frame, changes.length)})</summary>
-<dl class="changes">
+  return html`<dl class="changes">
 ${changes.map(({ field, before, after }) => html`<div><dt><code>${field}</code></dt><dd><del>${shown(before)}</del> <ins>${shown(after)}</ins></dd></div>`)}
-</dl>
-</details>`
+</dl>`
 }
 
 /** Renders the fields for the first and the last day of a list. */

@@ -1,12 +1,14 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { ArrangedList } from '../models/list.ts'
-import { listCount, listForm, listPaging } from './list-form.ts'
+import { type AdminSearch, isNarrowed, listCount, listForm, listPaging } from './list-form.ts'
 
 /** A section of a page with a list that users can search, sort and filter. */
 export interface ArrangedSection<Item> {
   readonly list: ArrangedList<Item>
   readonly title: string
+  /** The search of a list for administrators. */
+  readonly search?: AdminSearch
   readonly row: (item: Item) => Html
   /** The markup that replaces a list without any entry. */
   readonly empty: Html
@@ -16,12 +18,13 @@ export interface ArrangedSection<Item> {
 
 /** Renders the form that arranges a list, the number of its entries, one page of the list, and links to other pages. */
 export const arrangedSection = <Item>(
-  { list, title, row, empty, act }: ArrangedSection<Item>,
+  { list, title, search, row, empty, act }: ArrangedSection<Item>,
   frame: Frame,
 ): Html => {
   const { list: texts } = frame.texts
-  if (list.searched === 0 && !list.hasMore) return html`<div class="empty">${empty}</div>`
-  return html`${listForm(list, frame)}
+  if (list.searched === 0 && !list.hasMore && !isNarrowed(list))
+    return html`<div class="empty">${empty}</div>`
+  return html`${listForm(list, frame, search)}
 <section class="list" aria-labelledby="list">
 <h2 id="list" tabindex="-1">${listCount(list, frame)}</h2>
 ${list.hasMore ? html`<p class="hint">${texts.partial}</p>` : ''}

@@ -2,6 +2,7 @@ import { countLimit } from '../../model/count-limit.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { AuthorizedItem, DeviceItem } from '../models/applications.ts'
+import { distinctNames, nameAmong } from './distinct-names.ts'
 import { badge, facts, labelled, lastUsed } from './facts.ts'
 import { formId } from './forms.ts'
 import { logo } from './logo.ts'
@@ -12,42 +13,53 @@ import { day } from './times.ts'
 
 /**
  * Renders an authorized application as an entry of a list.
- * @param back the query of the list, to which the user returns; undefined in a list without checkboxes
+ * @param list its entries, and its query, to which the user returns; without a query if it has no checkboxes
  */
 export const authorizedRow = (
   item: AuthorizedItem,
-  back: string | undefined,
+  { items, back }: { readonly items: readonly AuthorizedItem[]; readonly back?: string },
   frame: Frame,
 ): Html => {
+  const name = nameAmong(item, items)
   const { applications, facts: texts, list } = frame.texts
   const used = lastUsed(frame, item)
-  // With devices, the details of the devices contain all permissions, the owner and the website.
-  const hasDevices = item.devices.length > 0
   return listRow({
-    pick: back === undefined ? undefined : { id: item.clientId, label: list.select(item.name) },
+    pick: back === undefined ? undefined : { id: item.clientId, label: list.select(name) },
     name: html`${logo(item.logo)}<bdi>${item.name}</bdi>`,
     marks: [
       item.isVerified ? badge(texts.verified, 'good') : '',
-      hasDevices ? scopesInShort(item.scopes, frame) : '',
+      scopesInShort(item.scopes, frame),
       item.description === '' ? '' : html`<p class="in-short" dir="auto">${item.description}</p>`,
     ],
     line: [
-      devices(item, frame),
+      devices(item, name, frame),
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
-      ...(hasDevices ? [] : [scopeIds(item.scopes, frame), ...ownerAndWebsite(item, frame)]),
+      // With devices, the details of the devices contain these facts, because the line is too narrow for all facts.
+      ...(item.devices.length > 0
+        ? []
+        : [allPermissions(item, frame), ...ownerAndWebsite(item, frame)]),
     ],
     act: endForm(
       {
         action: item.revokeAction,
         label: applications.authorized.revoke,
-        name: applications.authorized.revokeNamed(item.name),
+        name: applications.authorized.revokeNamed(name),
         back,
       },
       frame,
     ),
   })
 }
+
+// The first line of the entry already contains a single permission.
+const allPermissions = ({ scopes }: AuthorizedItem, frame: Frame): Html | string =>
+  scopes.length < 2
+    ? ''
+    : html`<details>
+<summary>${frame.texts.facts.permissions}</summary>
+<p>${scopeIds(scopes, frame)}</p>
+</details>`
 
 /** Renders the form that revokes all authorized applications. */
 export const revokeAllForm = (action: string, frame: Frame): Html => {
@@ -67,31 +79,33 @@ const ownerAndWebsite = (item: AuthorizedItem, frame: Frame): readonly (Html | s
   item.website === '' ? '' : websiteLink(item.website),
 ]
 
-const devices = (item: AuthorizedItem, frame: Frame): Html | string => {
+const devices = (item: AuthorizedItem, application: string, frame: Frame): Html | string => {
   const { authorized: texts } = frame.texts.applications
   const { devices, moreDevices } = item
   if (devices.length === 0) return ''
   const count = devices.length + moreDevices
   const isCounted = count < countLimit
-  const { moreThan } = frame.texts.facts
+  const { moreThan, unknownBrowser } = frame.texts.facts
+  const names = distinctNames(devices.map(({ browser }) => browser ?? unknownBrowser))
   return html`<details>
 <summary>${isCounted ? texts.devices(count) : moreThan(texts.devices(countLimit - 1))}</summary>
 <p class="origin">${ownerAndWebsite(item, frame).map((fact) => html`${fact} `)}</p>
 <ul class="devices">
-${devices.map((device) => html`<li>${deviceRow(device, frame)}</li>`)}
+${devices.map((device, index) => html`<li>${deviceRow(device, `${names[index]}, ${application}`, frame)}</li>`)}
 </ul>
 ${moreDevices === 0 || !isCounted ? '' : html`<p class="hint">${texts.moreDevices(moreDevices)}</p>`}
 </details>`
 }
 
-const deviceRow = (device: DeviceItem, frame: Frame): Html => {
+/** Renders a device. `name` is its name for screen readers. */
+const deviceRow = (device: DeviceItem, name: string, frame: Frame): Html => {
   const { applications, facts: texts } = frame.texts
   const browser = device.browser ?? texts.unknownBrowser
   return html`<div class="name">
 <a href="${device.href}"><bdi>${browser}</bdi></a>
 <form method="post" action="${device.revokeAction}">
 ${formId(frame)}
-<button type="submit" class="quiet danger" aria-label="${applications.authorized.revokeNamed(browser)}">${applications.authorized.revoke}</button>
+<button type="submit" class="quiet danger" aria-label="${applications.authorized.revokeNamed(name)}">${applications.authorized.revoke}</button>
 </form>
 </div>
 ${facts([

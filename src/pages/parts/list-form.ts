@@ -2,16 +2,38 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { ArrangedList } from '../models/list.ts'
 import { numberText } from './facts.ts'
+import { formId } from './forms.ts'
 
-/** Renders the form with which a user searches, sorts and filters a list. */
-export const listForm = (list: ArrangedList<unknown>, frame: Frame): Html => {
+/** The search of a list for administrators. */
+export interface AdminSearch {
+  /** The name of the search field, and the value of the hidden field `search`. */
+  readonly field: 'client' | 'token'
+  readonly label: string
+  readonly hint: string
+}
+
+/** Returns whether the user searches or filters a list. */
+export const isNarrowed = ({ chosen }: ArrangedList<unknown>): boolean =>
+  [chosen.q, chosen.filter, chosen.kind, chosen.scope].some((part) => part !== '')
+
+/**
+ * Renders the form with which a user searches, sorts and filters a list. The form of an administrator is sent by POST, so
+ * that a secret that somebody pastes appears in no URL.
+ */
+export const listForm = (list: ArrangedList<unknown>, frame: Frame, search?: AdminSearch): Html => {
   const { list: texts } = frame.texts
-  const { action, chosen, orders, filters, scopes } = list
-  const isChanged = chosen.q !== '' || chosen.filter !== '' || chosen.scope !== ''
-  return html`<form class="filter" method="get" action="${action}#list" role="search" aria-label="${texts.search}">
+  const { action, chosen, orders, filters, kinds, scopes } = list
+  const { field, label, hint } = search ?? {
+    field: 'q',
+    label: texts.search,
+    hint: texts.searchHint,
+  }
+  const [method, target] = search ? ['post', action] : ['get', `${action}#list`]
+  return html`<form class="filter" method="${method}" action="${target}" role="search" aria-label="${label}">
+${search ? html`${formId(frame)}<input type="hidden" name="search" value="${field}">` : ''}
 <div>
-<label for="q">${texts.search}</label>
-<input id="q" name="q" type="search" value="${chosen.q}" placeholder="${texts.searchHint}" autocomplete="off" maxlength="255">
+<label for="q">${label}</label>
+<input id="q" name="${field}" type="search" value="${chosen.q}" placeholder="${hint}" autocomplete="off"${search ? '' : html` maxlength="255"`}>
 </div>
 ${select(
   'sort',
@@ -26,6 +48,16 @@ ${select(
   chosen.filter,
 )}
 ${
+  kinds.length === 0
+    ? ''
+    : select(
+        'kind',
+        texts.kind,
+        [['', texts.anyKind], ...kinds.map((kind): Option => [kind, texts.kinds[kind]])],
+        chosen.kind,
+      )
+}
+${
   scopes.length < 2
     ? ''
     : select(
@@ -37,7 +69,7 @@ ${
 }
 <p>
 <button type="submit" class="quiet">${texts.apply}</button>
-${isChanged ? html`<a href="${action}#list">${texts.clear}</a>` : ''}
+${isNarrowed(list) ? html`<a href="${action}#list">${texts.clear}</a>` : ''}
 </p>
 </form>`
 }

@@ -23,8 +23,12 @@ export const listRow = ({ pick, name, marks = [], line, act }: Row): Html =>
 <h3>${name}</h3>
 ${marks.map((mark) => html`${mark} `)}
 </div>
-<div class="line">${line.map((fact) => (fact === '' ? '' : html`<div class="fact">${fact}</div> `))}</div>
+${factLine(line)}
 ${act}`
+
+/** Renders the second line of an entry. An empty fact is omitted. */
+export const factLine = (facts: readonly (Html | string)[]): Html =>
+  html`<div class="line">${facts.map((fact) => (fact === '' ? '' : html`<div class="fact">${fact}</div> `))}</div>`
 
 /** Renders the button of a row that ends the entry. `back` is the query of the list to which the user returns. */
 export const endForm = (
@@ -34,6 +38,7 @@ export const endForm = (
     label,
     name,
     back,
+    isHarmless = false,
   }: {
     readonly action: string
     readonly fields?: Readonly<Record<string, string>>
@@ -41,11 +46,13 @@ export const endForm = (
     /** The label for screen readers, with the name of the entry. */
     readonly name: string
     readonly back: string | undefined
+    /** Whether the act can be undone by its counterpart. */
+    readonly isHarmless?: boolean
   },
   frame: Frame,
 ): Html => html`<form method="post" action="${action}">
 ${formId(frame)}
 ${Object.entries(fields).map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
 ${back === undefined ? '' : html`<input type="hidden" name="back" value="${back}">`}
-<button type="submit" class="quiet danger" aria-label="${name}">${label}</button>
+<button type="submit" class="${isHarmless ? 'quiet' : 'quiet danger'}" aria-label="${name}">${label}</button>
 </form>`

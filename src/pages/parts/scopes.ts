@@ -43,7 +43,8 @@ export const scopesInShort = (ids: readonly string[], frame: Frame): Html => {
   const { facts } = frame.texts
   const [first, ...others] = ids
   if (first === undefined) return html`<span class="scopes">${facts.noPermissions}</span>`
-  const more = others.length === 0 ? '' : ` +${numberText(frame, others.length)}`
+  const more =
+    others.length === 0 ? '' : html` <bdi dir="ltr">+${numberText(frame, others.length)}</bdi>`
   return html`<span class="scopes" title="${facts.permissions}: ${ids.join(' ')}"><code>${first}</code>${more}</span>`
 }
 

@@ -35,7 +35,7 @@ export const tokenRow = (
         action: token.href,
         fields: { delete: 'yes' },
         label: applications.tokens.delete,
-        name: applications.tokens.deleteNamed(name),
+        name: applications.tokens.deleteNamed(`${name} …${token.lastFour}`),
         back,
       },
       frame,

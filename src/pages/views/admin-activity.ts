@@ -5,7 +5,7 @@ import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
 import {
   type ChangedField,
-  changesOf,
+  changeList,
   type Exports,
   eventTitle,
   exportLinks,
@@ -13,12 +13,13 @@ import {
   tokenFact,
 } from '../parts/activity-row.ts'
 import { adminNavigation } from '../parts/admin-navigation.ts'
-import { secretNotice } from '../parts/admin-search.ts'
 import { eventName } from '../parts/event-name.ts'
-import { facts } from '../parts/facts.ts'
+import { type Fact, facts, labelled } from '../parts/facts.ts'
 import { formatsOf } from '../parts/formats.ts'
 import { type FormProblem, formId } from '../parts/forms.ts'
 import { paging } from '../parts/navigation.ts'
+import { factLine } from '../parts/rows.ts'
+import { secretNotice } from '../parts/secret-notice.ts'
 import { time } from '../parts/times.ts'
 
 /** A user of an event: the e-mail address, or the ID of a user without a known e-mail address. */
@@ -94,7 +95,7 @@ ${searchForm(view, frame)}
 ${
   events.items.length === 0
     ? html`<div class="empty"><p>${texts.noEvents}</p></div>`
-    : html`<ul class="items">
+    : html`<ul class="items rows">
 ${events.items.map((item) => html`<li>${row(item, view.action, frame)}</li>`)}
 </ul>`
 }
@@ -155,19 +156,33 @@ const userName = ({ name, isId }: NamedUser, { texts }: Frame): Html =>
   html`${isId ? `${texts.users.id} ` : ''}<bdi>${name}</bdi>`
 
 const row = (item: AdminActivityItem, action: string, frame: Frame): Html => {
-  const { activity, admin: texts, facts: words, sessions } = frame.texts
-  const { actor, actorUser, user, clientId, address, browser, requestId } = item
+  const { admin: texts, sessions } = frame.texts
+  const { actor, actorUser, user, address } = item
   const by = actor === 'user' ? actorUser && userName(actorUser, frame) : texts.actors[actor]
   return html`${eventTitle(item, frame)}
-${facts([
-  [texts.at, time(frame, item.at)],
-  [texts.actor, by ?? ''],
-  user === null ? undefined : [texts.user, userName(user, frame)],
-  address === '' ? undefined : [sessions.address, html`<bdi>${address}</bdi>`],
-  browser === null ? undefined : [activity.browser, html`<bdi>${browser}</bdi>`],
-  tokenFact(item, action, frame),
-  clientId === null ? undefined : [words.clientId, html`<code>${clientId}</code>`],
-  requestId === null ? undefined : [texts.request, html`<code>${requestId}</code>`],
+${factLine([
+  labelled(texts.at, time(frame, item.at)),
+  labelled(texts.actor, by ?? ''),
+  user === null ? '' : labelled(texts.user, userName(user, frame)),
+  address === '' ? '' : labelled(sessions.address, html`<bdi>${address}</bdi>`),
 ])}
-${changesOf(item.changes, frame)}`
+${details(item, action, frame)}`
+}
+
+/** Renders the further facts of an event, which open on request. */
+const details = (item: AdminActivityItem, action: string, frame: Frame): Html => {
+  const { activity, admin: texts, error, facts: words } = frame.texts
+  const { browser, changes, clientId, requestId } = item
+  const further: readonly Fact[] = [
+    browser === null ? undefined : [activity.browser, html`<bdi>${browser}</bdi>`],
+    tokenFact(item, action, frame),
+    clientId === null ? undefined : [words.clientId, html`<code>${clientId}</code>`],
+    requestId === null ? undefined : [texts.request, html`<code>${requestId}</code>`],
+  ]
+  if (changes.length === 0 && further.every((fact) => fact === undefined)) return html``
+  return html`<details>
+<summary>${error.details}</summary>
+${facts(further)}
+${changes.length === 0 ? '' : html`<h3>${activity.changes}</h3>${changeList(changes, frame)}`}
+</details>`
 }

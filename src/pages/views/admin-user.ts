@@ -122,6 +122,7 @@ ${facts([
 ${ask(
   {
     label: admin.deleteNamed(item.name),
+    name: admin.deleteNamed(`${item.name} #${item.id}`),
     about: token.deleteAbout,
     submit: admin.delete,
     action,

@@ -3,10 +3,10 @@ import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { AdminUsersView, UserItem } from '../models/admin-users.ts'
 import { adminNavigation } from '../parts/admin-navigation.ts'
-import { secretNotice } from '../parts/admin-search.ts'
 import { badge } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
 import { paging } from '../parts/navigation.ts'
+import { secretNotice } from '../parts/secret-notice.ts'
 
 /** The page on which an administrator finds users. */
 export const adminUsersPage: PageTemplate<AdminUsersView> = (view, frame) => {

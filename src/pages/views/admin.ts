@@ -2,25 +2,20 @@ import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { AdminView } from '../models/admin.ts'
-import { adminClientsSection } from '../parts/admin-clients.ts'
-import { adminNavigation } from '../parts/admin-navigation.ts'
-import { secretNotice } from '../parts/admin-search.ts'
-import { adminTokensSection } from '../parts/admin-tokens.ts'
+import { adminEntries } from '../parts/admin-navigation.ts'
 import { mostRefused } from '../parts/most-refused.ts'
-import { formAlert } from '../parts/notices.ts'
 
-/** The administration page. */
+/** The overview of the administration. */
 export const adminPage: PageTemplate<AdminView> = (view, frame) => {
   const { admin: texts } = frame.texts
   return layout(
     frame,
     texts.title,
     html`<h1>${texts.title}</h1>
-${adminNavigation('applications', frame)}
-${view.notDeleted === undefined ? secretNotice(view.problem, frame) : formAlert(view.problem, { confirm_name: texts.delete }, frame)}
-${mostRefused(view.mostRefused, frame)}
-${adminClientsSection(view, frame)}
-${adminTokensSection(view, frame)}`,
+<ul class="ways">
+${adminEntries(frame).map(({ href, title, about }) => html`<li><a href="${href}">${title}</a><p>${about}</p></li>`)}
+</ul>
+${mostRefused(view.mostRefused, frame)}`,
     { place: { entry: 'admin' } },
   )
 }

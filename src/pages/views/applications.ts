@@ -40,7 +40,7 @@ export const applicationsPage: PageTemplate<ApplicationsView> = (view, frame) =>
 ${outcome(view, frame)}
 ${overview('tokens', view.personalTokens, (token) => tokenRow(token, undefined, frame), create('tokens', view.newToken))}
 ${overview('clients', view.clients, (client) => clientRow(client, frame), create('clients', view.newClient))}
-${overview('authorized', view.authorized, (item) => authorizedRow(item, undefined, frame))}`,
+${overview('authorized', view.authorized, (item) => authorizedRow(item, { items: view.authorized.items }, frame))}`,
   )
 }
 

@@ -21,7 +21,7 @@ ${arrangedSection(
   {
     list: authorized,
     title: texts.title,
-    row: (item) => authorizedRow(item, authorized.back, frame),
+    row: (item) => authorizedRow(item, authorized, frame),
     empty: html`<p>${texts.none}</p><p>${texts.invite}</p>`,
     act: selectionBar(view.revokeSelected, authorized.back, texts.revokeSelected),
   },

@@ -3,6 +3,7 @@ import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
 import type { EndedSession } from '../models/ended-session.ts'
+import { distinctNames } from '../parts/distinct-names.ts'
 import { badge, facts } from '../parts/facts.ts'
 import type { FormProblem } from '../parts/forms.ts'
 import { formId } from '../parts/forms.ts'
@@ -38,6 +39,9 @@ export interface SessionsView {
 export const sessionsPage: PageTemplate<SessionsView> = (view, frame) => {
   const { sessions: texts } = frame.texts
   const { items, first, next } = view.sessions
+  const names = distinctNames(
+    items.map(({ browser }) => browser ?? frame.texts.facts.unknownBrowser),
+  )
   const isAlone = first === null && next === null && items.every(({ isCurrent }) => isCurrent)
   return layout(
     frame,
@@ -47,7 +51,7 @@ export const sessionsPage: PageTemplate<SessionsView> = (view, frame) => {
 ${alert(view.problem?.sentence)}
 ${done(view.done)}
 <ul class="items">
-${items.map((session) => html`<li>${row(session, view.action, frame)}</li>`)}
+${items.map((session, index) => html`<li>${row(session, names[index] ?? '', view.action, frame)}</li>`)}
 </ul>
 ${paging(view.sessions, texts.title, frame)}
 ${isAlone ? html`<p class="hint">${texts.alone}</p>` : othersForm(view.action, frame)}
@@ -78,7 +82,8 @@ ${sessions.map(({ reason, at, address }) => html`<li>${texts.endedReasons[reason
 </section>`
 }
 
-const row = (session: SessionItem, action: string, frame: Frame): Html => {
+/** Renders a session. `name` is its name for screen readers. */
+const row = (session: SessionItem, name: string, action: string, frame: Frame): Html => {
   const { facts: words, sessions: texts } = frame.texts
   const browser = session.browser ?? words.unknownBrowser
   return html`<div class="name">
@@ -87,7 +92,7 @@ ${session.isCurrent ? badge(texts.current, 'good') : ''}
 <form method="post" action="${action}">
 ${formId(frame)}
 <input type="hidden" name="session_id" value="${session.id}">
-<button type="submit" class="quiet danger" aria-label="${texts.endNamed(browser)}">${texts.end}</button>
+<button type="submit" class="quiet danger" aria-label="${texts.endNamed(name)}">${texts.end}</button>
 </form>
 </div>
 ${facts([

@@ -3,6 +3,7 @@ import type { JWTVerifyResult } from 'jose'
 import { withoutClaims } from '../../crypto/jose.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Configuration, Environment, Identity, PlugIns } from '../server-context.ts'
+import { clockSkew } from './client-jwt.ts'
 
 const maxIdLength = 255
 /** The endpoints whose URLs an assertion may name as its audience, by their names in the server metadata. */
@@ -13,8 +14,6 @@ const audienceEndpoints = [
   'introspection_endpoint',
   'revocation_endpoint',
 ]
-/** The tolerated clock skew in seconds. */
-export const clockSkew = 60
 /** Some libraries sign assertions for an hour and have no setting for it. */
 const maxLifetime = 3_600
 const maxLifetimeInFapi2 = 600

@@ -13,6 +13,7 @@ import { pkce } from './pkce.ts'
 import { protectedResourceMetadata } from './protected-resource-metadata.ts'
 import { publishedKeys } from './published-keys.ts'
 import { pushedAuthorizationRequests } from './pushed-authorization-requests.ts'
+import { requestObjects } from './request-objects.ts'
 import { resourceIndicators } from './resource-indicators.ts'
 import { revocation } from './revocation.ts'
 import { uiLocales } from './ui-locales.ts'
@@ -25,6 +26,8 @@ export const builtInExtensions: readonly Extension[] = [
   protectedResourceMetadata,
   resourceIndicators,
   dpop,
+  // Before pushed requests, which refuse the URL of a request object.
+  requestObjects,
   pushedAuthorizationRequests,
   revocation,
   introspection,

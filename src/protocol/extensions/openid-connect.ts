@@ -40,6 +40,12 @@ const discoveryEndpoint: Endpoint = {
     metadataResponse(withoutEmptyLists(serverMetadata(server), meaningfulWhenEmpty)),
 }
 
+const withoutRequestObjects = {
+  request_parameter_supported: false,
+  // The default is true. It means references to documents of clients, not pushed requests (RFC 9126 §5).
+  request_uri_parameter_supported: false,
+}
+
 const metadata = ({ settings }: ServerContext): Readonly<Record<string, unknown>> => {
   const algorithms = idTokenAlgorithms(settings)
   return {
@@ -50,9 +56,7 @@ const metadata = ({ settings }: ServerContext): Readonly<Record<string, unknown>
     claim_types_supported: ['normal'],
     claims_parameter_supported: true,
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-    request_parameter_supported: false,
-    // The default is true. It means references to documents of clients, not pushed requests (RFC 9126 §5).
-    request_uri_parameter_supported: false,
+    ...(settings.requestObjects ? {} : withoutRequestObjects),
   }
 }
 

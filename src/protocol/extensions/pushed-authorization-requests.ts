@@ -7,9 +7,14 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import { Parameters } from '../../model/parameters.ts'
 import { hasImposed } from '../../model/self-imposed-rules.ts'
 import { authenticateClient } from '../client-authentication/authenticate-client.ts'
-import { proveRedirect, validateRequest } from '../endpoints/authorization/authorization-request.ts'
+import {
+  proveRedirect,
+  referredTo,
+  validateRequest,
+} from '../endpoints/authorization/authorization-request.ts'
 import { responseHeaders } from '../endpoints/responses/response-headers.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
+import type { ReferredRequest } from '../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
 
 interface PushedRequest {
@@ -52,8 +57,11 @@ const pushEndpoint: Endpoint = {
     if (given.repeated('request_uri').length > 0)
       throw new OAuthError('invalid_request', 'A pushed request must not contain request_uri.')
 
-    const form = formOf(text, client)
-    const params = new Parameters(form.toString())
+    const sent = new Parameters(formOf(text, client).toString())
+    // §3: the request may be a request object.
+    const { params, refusal } = await referredTo(sent, server, { address })
+    if (refusal) throw refusal
+    const form = new URLSearchParams(params.text)
     pushed.set(params, undefined)
     validateRequest(await proveRedirect(params, server, { address }), params, server)
     for (const extension of server.extensions) {
@@ -105,7 +113,10 @@ const unknown = (): OAuthError =>
   )
 
 // Ignore all parameters except the client ID and the reference. Never fetch a URL. RFC 9126 §4.
-const load = async (params: Parameters, server: ServerContext): Promise<Parameters | undefined> => {
+const load = async (
+  params: Parameters,
+  server: ServerContext,
+): Promise<ReferredRequest | undefined> => {
   const requestUri = params.opaque('request_uri')
   if (requestUri === undefined) return undefined
   if (!requestUri.startsWith(urn)) {
@@ -120,7 +131,7 @@ const load = async (params: Parameters, server: ServerContext): Promise<Paramete
   if (!found || found.clientId !== clientId || found.expiresAt <= server.clock()) throw unknown()
   const stored = new Parameters(found.form)
   pushed.set(stored, reference)
-  return stored
+  return { params: stored }
 }
 
 /** Lets a client send its authorization request directly to the server, so that the user cannot read or change it. */

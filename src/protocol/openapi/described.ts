@@ -19,6 +19,7 @@ export interface Described {
     | 'openapiPath'
     | 'openidConnect'
     | 'pushedAuthorizationRequests'
+    | 'requestObjects'
     | 'revocation'
     | 'settingsPrefix'
     | 'tokenPersonalMaxExpiresIn'

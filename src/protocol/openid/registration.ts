@@ -1,9 +1,15 @@
+import { requestObjectAlgorithms } from '../../crypto/jose.ts'
 import { OutboundFailed } from '../../http/outbound/outbound.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { ClientMetadata } from '../../model/client-metadata.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
-import { checkAddresses, openidMemberNames } from '../../model/openid-client-metadata.ts'
+import {
+  checkAddresses,
+  checkRequestObjectAlgorithm,
+  openidMemberNames,
+  requestObjectMembers,
+} from '../../model/openid-client-metadata.ts'
 import { idTokenAlgorithms } from '../../records/keys/required-algorithms.ts'
 import type { ServerContext } from '../server-context.ts'
 
@@ -12,23 +18,37 @@ const maxSectorSize = 65_536
 const refused = (sentence: string): OAuthError =>
   new OAuthError('invalid_client_metadata', sentence)
 
+/** Returns the names of the members that the settings do not enable. */
+const ignoredMembers = ({
+  openidConnect,
+  requestObjects,
+}: ServerContext['settings']): readonly string[] => {
+  const isOfRequestObjects = (name: string) => requestObjectMembers.some((one) => one === name)
+  return openidMemberNames.filter((name) =>
+    isOfRequestObjects(name) ? !requestObjects : !openidConnect,
+  )
+}
+
 /**
  * Checks the members of OpenID Connect in the metadata of a client that registers itself (OpenID Connect Registration
- * §2, §5). Without OpenID Connect, ignores these members.
+ * §2, §5). Ignores the members that the settings do not enable.
  * @throws OAuthError `invalid_client_metadata`
  */
 export const checkedOpenIdMetadata = async (
-  metadata: ClientMetadata,
+  given: ClientMetadata,
   { address }: HttpRequest,
   server: ServerContext,
 ): Promise<ClientMetadata> => {
   const { settings } = server
-  if (!settings.openidConnect) {
-    const ignored: readonly string[] = openidMemberNames
-    return Object.fromEntries(Object.entries(metadata).filter(([name]) => !ignored.includes(name)))
-  }
+  const ignored = ignoredMembers(settings)
+  const metadata: ClientMetadata = Object.fromEntries(
+    Object.entries(given).filter(([name]) => !ignored.includes(name)),
+  )
   const allowPrivate = settings.dangerouslyAllowPrivateAddresses
   try {
+    checkRequestObjectAlgorithm(metadata, {
+      requestObjectAlgorithms: requestObjectAlgorithms(settings),
+    })
     checkAddresses(metadata, { allowPrivate })
   } catch (error) {
     throw error instanceof InvalidField ? refused(`${error.field}: ${error.message}`) : error

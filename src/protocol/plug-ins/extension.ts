@@ -3,6 +3,7 @@ import type { PresentedToken, SignedIn } from '../../model/auth.ts'
 import type { CodeBinding } from '../../model/authorization.ts'
 import type { AuthorizationRequest } from '../../model/authorization-request.ts'
 import type { Client } from '../../model/client.ts'
+import type { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { Redemption } from '../../model/redemption.ts'
 import type { FoundToken, IssuedToken } from '../../model/token.ts'
@@ -35,6 +36,15 @@ export interface AuthorizationIssue {
 /** `again`: the login is too old. `as_other_user`: the request is for another user than the logged-in user. */
 export type RequiredLogin = 'again' | 'as_other_user'
 
+/** The request to which the parameters of an authorization request refer. */
+export interface ReferredRequest {
+  readonly params: Parameters
+  /** Parameters to add when the browser repeats the request after a login. */
+  readonly added?: Readonly<Record<string, string>>
+  /** The error for a refused reference. It is sent to the redirect URI in `params`, if this URI is valid. */
+  readonly refusal?: OAuthError
+}
+
 /** A standard that is added to the protocol. Hooks throw to refuse a request, and return values to add. */
 export interface ExtensionFor<Server> {
   readonly name: string
@@ -58,11 +68,16 @@ export interface ExtensionFor<Server> {
     server: Server,
     lookup: ClientLookup,
   ): Promise<Client | null> | undefined
-  /** Returns the parameters of the stored request to which `params` refers, or undefined without a reference. */
+  /**
+   * Returns the request to which `params` refers, or undefined without a reference.
+   * @param lookup the IP address of the sender
+   * @throws OAuthError, which the server must show instead of redirecting
+   */
   onAuthorizationParameters?(
     params: Parameters,
     server: Server,
-  ): Promise<Parameters | undefined> | undefined
+    lookup: Pick<ClientLookup, 'address'>,
+  ): Promise<ReferredRequest | undefined> | undefined
   /** Returns parameters to add to a pushed authorization request. Runs after all checks. RFC 9126 §2.1. */
   onPushedRequest?(
     params: Parameters,

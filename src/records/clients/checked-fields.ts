@@ -1,3 +1,4 @@
+import { requestObjectAlgorithms } from '../../crypto/jose.ts'
 import { type ClientFields, tokenEndpointAuthMethods } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { withLogoUri } from '../../model/client-metadata.ts'
@@ -41,7 +42,7 @@ export const checkedFields = (
       name: () => validName(merged.name),
       description: () => validDescription(merged.description),
       website: () => validWebsite(merged.website),
-      metadata: () => checkedMetadata(before.metadata, input, { allowPrivate }),
+      metadata: () => checkedMetadata(before.metadata, input, settings),
       redirectUris: () => checkedUris('redirect_uris', merged.redirectUris, { privateUse }),
     }),
     userId: merged.userId,
@@ -75,8 +76,12 @@ export const checkedFields = (
 const checkedMetadata = (
   before: string,
   { openid, logoUri }: Partial<ClientInput>,
-  rules: { readonly allowPrivate: boolean },
+  settings: RecordsContext['settings'],
 ): string => {
+  const rules = {
+    allowPrivate: settings.dangerouslyAllowPrivateAddresses,
+    requestObjectAlgorithms: requestObjectAlgorithms(settings),
+  }
   const metadata = openid ? withOpenIdMetadata(before, openid, rules) : before
   return logoUri === undefined ? metadata : withLogoUri(metadata, logoUri)
 }

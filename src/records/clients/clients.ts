@@ -162,12 +162,16 @@ export class Clients {
 
   /** Returns the applications of a user with these IDs, in the order of the IDs. Omits unknown IDs. */
   async ownAmong(userId: UserId, clientIds: readonly string[]): Promise<readonly ListedClient[]> {
+    const found = await this.listedAmong(clientIds)
+    return found.filter(({ client }) => client.userId === userId && !client.isInternal)
+  }
+
+  /** Returns the applications of any user with these IDs, in the order of the IDs. Omits unknown IDs. @internal */
+  async listedAmong(clientIds: readonly string[]): Promise<readonly ListedClient[]> {
     const found = this.#context.store.clients.among(clientIds)
     const { items } = await this.#rows.listed(found.then((rows) => ({ items: rows, next: null })))
-    const own = items.filter(
-      ({ client }) => client.userId === userId && !client.isInternal && !client.isPersonal,
-    )
-    return inOrder(clientIds, own, ({ client }) => client.clientId)
+    const shown = items.filter(({ client }) => !client.isPersonal)
+    return inOrder(clientIds, shown, ({ client }) => client.clientId)
   }
 
   /** Lists the summaries of the applications that a user authorized. @internal */

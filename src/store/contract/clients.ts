@@ -30,6 +30,13 @@ export type ClientSummary = Pick<
   'clientId' | 'name' | 'isConfidential' | 'isVerified' | 'isDisabled' | 'createdAt'
 >
 
+/** The columns of an application by which administrators filter and sort. */
+export interface AnyClientSummary extends ClientSummary {
+  readonly origin: ClientFields['origin']
+  /** Whether the application has a token, as counted by `countUsers`. */
+  readonly isUsed: boolean
+}
+
 /** An application that a user authorized, with the scopes and the last use of this user. */
 export interface AuthorizedSummary extends ClientSummary {
   /** The scopes of the consent, and the scopes of the active authorizations. */
@@ -89,6 +96,8 @@ export interface ClientStore {
    * Lists the applications whose name, ID or owner's e-mail address contains the text; all of them for an empty text.
    */
   search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
+  /** Lists the summaries of the applications in `search`. */
+  searchSummaries(text: string, cursor: Cursor): Promise<Page<AnyClientSummary>>
   /** Lists the applications with a consent or an active authorization of the user. */
   authorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** Lists the summaries of the applications in `ofOwner`. */

@@ -62,6 +62,22 @@ export interface TokenWithNames extends StoredToken {
   readonly userEmail: string | null
 }
 
+/** The columns of a token that the list for administrators shows, and by which they filter and sort. */
+export interface TokenSummary {
+  readonly id: number
+  readonly clientId: string
+  readonly clientName: string
+  readonly isPersonal: boolean
+  /** Whether the token has a refresh token. */
+  readonly isRefreshable: boolean
+  readonly userId: UserId | null
+  readonly userEmail: string | null
+  readonly scopes: readonly string[]
+  readonly createdAt: number
+  readonly expires: number | null
+  readonly lastUsedAt: number | null
+}
+
 /** A token with the state that decides whether it is valid, read in one query. */
 export interface TokenWithState extends StoredToken {
   readonly user: StoredUser | null
@@ -172,6 +188,11 @@ export interface TokenStore {
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
   /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
   search(text: string, cursor: Cursor): Promise<Page<TokenWithNames>>
+  /** Lists the summaries of the tokens in `search`, or only those of personal tokens. */
+  searchSummaries(
+    search: { readonly text: string; readonly isPersonal: boolean },
+    cursor: Cursor,
+  ): Promise<Page<TokenSummary>>
   /** Replaces the scopes, the expiry and the secret of a token. */
   rewrite(id: number, token: NewToken): Promise<void>
   /** Writes the uses of tokens that are later than the recorded ones. */

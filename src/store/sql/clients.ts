@@ -1,10 +1,17 @@
-import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
+import {
+  type Insertable,
+  type RawBuilder,
+  type Selectable,
+  type SelectQueryBuilder,
+  sql,
+} from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
 import { decodedResponseTypes, encodedResponseTypes } from '../../model/response-type.ts'
 import type { UserId } from '../../model/user.ts'
 import type {
+  AnyClientSummary,
   AuthorizedSummary,
   ClientStore,
   ClientSummary,
@@ -108,6 +115,16 @@ const withOwner =
     owner: joinedUser(handle, row),
   })
 
+/** The columns of a summary. */
+const summaryColumns = [
+  'c.client_id',
+  'c.name',
+  'c.is_confidential',
+  'c.is_verified',
+  'c.is_disabled',
+  'c.created_at',
+] as const
+
 /** The clients, and `recall`, which implements `recallClient` of the store. */
 export const sqlClients = (
   handle: Handle,
@@ -139,36 +156,33 @@ export const sqlClients = (
       : { row: cachedFromRow(row), version: row.version }
   }
 
-  const listed = async (query: typeof clientsWithOwner, { after, limit }: Cursor) => {
+  /** Adds the order and the position of a page to a query of clients. */
+  const inOrder = <DB extends { c: Row }, TB extends keyof DB, Out>(
+    query: SelectQueryBuilder<DB, TB, Out>,
+    { after, limit }: Cursor,
+  ): SelectQueryBuilder<DB, TB, Out> => {
     const place = placeOf(after)
-    const rows = await query
-      .where('c.is_personal', '=', 0)
+    return query
+      .where(sql<boolean>`c.is_personal = 0`)
       .$if(place !== undefined, (q) =>
         q.where(sql<boolean>`(c.created_at, c.client_id) < (${place?.[0]}, ${place?.[1]})`),
       )
-      .orderBy('c.created_at', 'desc')
-      .orderBy('c.client_id', 'desc')
+      .orderBy(sql`c.created_at`, 'desc')
+      .orderBy(sql`c.client_id`, 'desc')
       .limit(limit + 1)
-      .execute()
-    return page(rows, limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
+  }
+
+  const listed = async (query: typeof clientsWithOwner, cursor: Cursor) => {
+    const rows = await inOrder(query, cursor).execute()
+    return page(rows, cursor.limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
   }
 
   // Reads fewer columns and no users, because this query reads many more clients than a page shows.
-  const summaries = (condition: RawBuilder<boolean>, { after, limit }: Cursor) => {
-    const place = placeOf(after)
-    return read
-      .selectFrom('oauth2server_client as c')
-      .select(['c.client_id', 'c.name', 'c.is_confidential', 'c.is_verified', 'c.is_disabled'])
-      .select('c.created_at')
-      .where('c.is_personal', '=', 0)
-      .where(condition)
-      .$if(place !== undefined, (q) =>
-        q.where(sql<boolean>`(c.created_at, c.client_id) < (${place?.[0]}, ${place?.[1]})`),
-      )
-      .orderBy('c.created_at', 'desc')
-      .orderBy('c.client_id', 'desc')
-      .limit(limit + 1)
-  }
+  const summaries = (condition: RawBuilder<boolean>, cursor: Cursor) =>
+    inOrder(
+      read.selectFrom('oauth2server_client as c').select(summaryColumns).where(condition),
+      cursor,
+    )
 
   type SummaryRow = Awaited<ReturnType<ReturnType<typeof summaries>['execute']>>[number]
   const fromSummary = (row: SummaryRow): ClientSummary => ({
@@ -180,6 +194,21 @@ export const sqlClients = (
     createdAt: row.created_at,
   })
   const summaryPlace = (row: SummaryRow) => [row.created_at, row.client_id] as const
+
+  /** Returns the clients whose name, ID or owner's e-mail address contains the text. */
+  const matching = (text: string): typeof clientsWithOwner => {
+    if (text === '') return clientsWithOwner
+    // Compare with both lower-case forms, because `lower` only converts ASCII in SQLite, and in PostgreSQL with
+    // locale C.
+    const contains = (column: 'c.name' | 'c.client_id' | 'u.email') => {
+      const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+      const value = sql.ref(column)
+      return sql<boolean>`(lower(${value}) like lower(${pattern}) escape '\\' or lower(${value}) like ${pattern.toLowerCase()} escape '\\')`
+    }
+    return clientsWithOwner.where(({ or }) =>
+      or([contains('c.name'), contains('c.client_id'), contains('u.email')]),
+    )
+  }
 
   const isOwn = (userId: UserId) => sql<boolean>`c.user_id = ${userId} and c.is_internal = 0`
   const isAuthorized = (userId: UserId, now: number) =>
@@ -298,20 +327,24 @@ export const sqlClients = (
     },
 
     search(text, cursor) {
-      if (text === '') return listed(clientsWithOwner, cursor)
-      // Compare with both lower-case forms, because `lower` only converts ASCII in SQLite, and in PostgreSQL with
-      // locale C.
-      const contains = (column: 'c.name' | 'c.client_id' | 'u.email') => {
-        const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
-        const value = sql.ref(column)
-        return sql<boolean>`(lower(${value}) like lower(${pattern}) escape '\\' or lower(${value}) like ${pattern.toLowerCase()} escape '\\')`
-      }
-      return listed(
-        clientsWithOwner.where(({ or }) =>
-          or([contains('c.name'), contains('c.client_id'), contains('u.email')]),
-        ),
-        cursor,
-      )
+      return listed(matching(text), cursor)
+    },
+
+    async searchSummaries(text, cursor) {
+      const rows = await inOrder(matching(text).clearSelect().select(summaryColumns), cursor)
+        .select('c.origin')
+        .select(
+          sql<number>`case when exists ${usersOf(sql.ref('c.client_key'))} then 1 else 0 end`.as(
+            'is_used',
+          ),
+        )
+        .execute()
+      const fromRow = (row: (typeof rows)[number]): AnyClientSummary => ({
+        ...fromSummary(row),
+        origin: row.origin as ClientOrigin,
+        isUsed: Number(row.is_used) === 1,
+      })
+      return page(rows, cursor.limit, fromRow, summaryPlace)
     },
 
     authorizedBy(userId, now, cursor) {

@@ -7,7 +7,9 @@ const cursorOf = ([at, id]: Place): string => `${at}.${id}`
 
 /** Returns the position of the row before the page; undefined for the first page and for an invalid cursor. */
 export const placeOf = (after: string | null): Place | undefined => {
-  const [, at, id] = /^(\d{1,15})\.([A-Za-z0-9_-]{0,255})$/.exec(after ?? '') ?? []
+  // The ID of a client may be a URL.
+  const [, at, id] =
+    /^(\d{1,15})\.([A-Za-z0-9_-]{0,255}|https?:\/\/[!-~]{1,2048})$/.exec(after ?? '') ?? []
   return at === undefined || id === undefined ? undefined : [Number(at), id]
 }
 

@@ -5,6 +5,7 @@ import { fillWithHostility } from '../../../scripts/screenshots/hostile-sample.t
 import { lacks } from '../../support/needs.ts'
 import { violations } from './axe.ts'
 import { layoutErrors } from './layout.ts'
+import { sharedNames } from './names.ts'
 import { useGallery } from './use-gallery.ts'
 import { desktop, isWhole, phone } from './ways.ts'
 
@@ -21,10 +22,14 @@ const arabic = (device: string, options: BrowserContextOptions): Way => [
 /** Milliseconds for all pages. A tour takes about a minute on a machine without other load. */
 const tourTimeout = 300_000
 
-/** Runs axe and the layout checks on the open page. */
+/** Runs axe and the layout checks on the open page, and looks for controls with the same name. */
 const look = async (page: Page): Promise<readonly string[]> => {
   const screen = page.viewportSize()
-  const found = [...(await violations(page)), ...(await layoutErrors(page))]
+  const found = [
+    ...(await violations(page)),
+    ...(await sharedNames(page)),
+    ...(await layoutErrors(page)),
+  ]
   if (screen) await page.setViewportSize(screen)
   return found
 }
@@ -46,7 +51,7 @@ describe.skipIf(await lacks('chromium')).each([
   const gallery = useGallery(fill)
 
   test.each(ways)(
-    'passes the checks of axe and of the layout %s',
+    'passes the checks of axe and of the layout %s, and names each button differently [T3007]',
     async (_way, options) => {
       expect(await gallery.tour(options, look)).toEqual([])
     },

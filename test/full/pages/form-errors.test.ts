@@ -159,11 +159,11 @@ describe.skipIf(await lacks('chromium'))('every form with as many errors as poss
       errors: ['name', 'expires'],
       kept: ['name', 'expires'],
     },
-    [inForm(administration, 'confirm_name')]: {
+    [inForm(`${administration}ID/`, 'confirm_name')]: {
       as: 'admin',
-      path: async (person) => {
-        await ownApplication(person)
-        return administration
+      path: async ({ user }) => {
+        const { clientId } = await site.app.client({ userId: user.id, name: 'Photo Print' })
+        return `${administration}${clientId}/`
       },
       reveal: 'Delete Photo Print',
       typed: { confirm_name: 'Another name' },
@@ -175,7 +175,7 @@ describe.skipIf(await lacks('chromium'))('every form with as many errors as poss
   // Any text is a valid search. A search for a secret is not an error of the input.
   const searches = [
     inForm(administration, 'client'),
-    inForm(administration, 'token'),
+    inForm('/admin/tokens/', 'token'),
     inForm('/admin/users/', 'user'),
     inForm('/admin/activity/', 'address', 'client', 'since', 'token', 'until', 'user'),
   ]
@@ -265,6 +265,6 @@ const typedForms = (html: string): readonly string[] =>
       .map(([, , , name = '']) => name)
     const path = action
       .replace(/[?#].*$/, '')
-      .replace(/\/(clients|tokens)\/(?!new\/)[^/]+\//, '/$1/ID/')
+      .replace(/\/(clients|tokens|admin\/applications)\/(?!new\/)[^/]+\//, '/$1/ID/')
     return names.length === 0 ? [] : [inForm(path, ...names)]
   })

@@ -39,19 +39,19 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
     test('an administrator who pastes a live value into the search finds it in three presses more [T1371]', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const { accessToken } = await site.app.server.tokens.createPersonal('Backup', grace.user.id)
-      await admin.open('/admin/applications/')
+      await admin.open('/admin/tokens/')
       const { page } = admin
       const addresses: string[] = []
       page.on('request', (request) => addresses.push(request.url()))
       const form = page.getByRole('search', { name: 'Search tokens' })
       const { hands, report } = counting(admin, way)
       await hands.type(form.getByRole('searchbox'), accessToken)
-      await hands.press(form.getByRole('button', { name: 'Search' }))
+      await hands.press(form.getByRole('button', { name: 'Apply' }))
       await page.getByRole('heading', { name: 'Personal token Backup' }).waitFor()
       await hands.press(page.getByText('End this secret', { exact: true }).first())
       await hands.press(page.getByRole('button', { name: 'End this secret' }))
       await done(admin, 'The secret no longer works.')
-      report('A leaked value ended, found by the search', { actions: 4, keys: 36 })
+      report('A leaked value ended, found by the search', { actions: 4, keys: 40 })
       expect(await ping(site.app, accessToken)).toBe(401)
       expect(addresses.length).toBeGreaterThan(1)
       expect(addresses.filter((address) => address.includes(accessToken))).toEqual([])
@@ -80,7 +80,7 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
     test('an administrator finds a user, deactivates the user, and sees it in the activity [T1373]', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const { page } = admin
-      await admin.open('/admin/applications/')
+      await admin.open('/admin/')
       await admin.press(page.getByRole('link', { name: 'Users', exact: true }))
       await admin.type(page.getByRole('searchbox'), grace.user.email)
       await admin.press(page.getByRole('button', { name: 'Search' }))
@@ -124,6 +124,7 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
     }
     await look()
     for (const path of [
+      '/admin/',
       '/admin/users/',
       `/admin/users/${admin.user.id}/`,
       '/admin/activity/',

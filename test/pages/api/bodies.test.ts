@@ -68,6 +68,8 @@ const targets = (): readonly (readonly [id: string, path: string, Fields])[] => 
     ['endSessions', sessions, { session_id: things.sessionId }],
     ['administer', admin, { client_id: clientId, act: 'disable' }],
     ['administer', admin, { token_id: tokenId, act: 'delete' }],
+    ['administerApplication', `${admin}${clientId}/`, { act: 'delete', confirm_name: 'Printer' }],
+    ['administerToken', '/admin/tokens/', { token_id: tokenId, act: 'delete' }],
   ]
 }
 

@@ -159,6 +159,8 @@ describe.each(kinds)('the OpenAPI document of a server %s', (_name, options) => 
       'ActivityForm',
       'LeakedForm',
       'AdministrationForm',
+      'AdminClientForm',
+      'AdminTokenForm',
       'UserForm',
       'UserSearch',
       ...protocol,

@@ -291,6 +291,35 @@ const cases: Readonly<Record<string, Case>> = {
     refused: [{ act: 'praise' }, 'act'],
     missing: { act: 'delete_token', token_id: 999_999 },
   },
+  getAdministration: { ...byAdministrator, at: always('/admin/'), missing: '/admin/' },
+  getApplication: {
+    ...byAdministrator,
+    at: async () => `${admin}${await newClient()}/`,
+    missing: `${admin}nothing/`,
+  },
+  administerApplication: {
+    ...byAdministrator,
+    at: async () => `${admin}${await newClient()}/`,
+    bodies: [
+      ...['verify', 'unverify', 'disable', 'enable', 'end_tokens'].map((act) => ({ act })),
+      { act: 'set_default_resource', default_resource: '' },
+      { act: 'delete', confirm_name: 'Client' },
+    ],
+    refused: [{ act: 'praise' }, 'act'],
+    missing: `${admin}nothing/`,
+  },
+  listTokens: {
+    ...byAdministrator,
+    at: always('/admin/tokens/?kind=personal&filter=never_used&sort=name'),
+    missing: '/admin/tokens/',
+  },
+  administerToken: {
+    ...byAdministrator,
+    at: always('/admin/tokens/'),
+    bodies: [async () => ({ token_id: await newToken(), act: 'delete' })],
+    refused: [{ token_id: 1, act: 'praise' }, 'act'],
+    missing: { token_id: 999_999, act: 'delete' },
+  },
   listEverything: { ...byAdministrator, missing: admin },
   administer: {
     ...byAdministrator,

@@ -79,4 +79,9 @@ export const adminRequests = ({
   [admin, { client_id: clientId, act: 'verify' }],
   [admin, { client_id: clientId, act: 'delete', confirm_name: 'Printer' }],
   [admin, { token_id: tokenId, act: 'delete' }],
+  ['/admin/'],
+  [`${admin}${clientId}/`],
+  [`${admin}${clientId}/`, { act: 'verify' }],
+  ['/admin/tokens/'],
+  ['/admin/tokens/', { token_id: tokenId, act: 'delete' }],
 ]

@@ -48,7 +48,7 @@ test('an administrator cannot verify a client that changed after the page was lo
   const { clientId } = await t.client({ name: 'Harmless' })
   await t.server.users.setAdmin(t.user.id, true)
   const admin = await signedIn(t as never)
-  const page = await (await admin.get('/admin/applications/')).text()
+  const page = await (await admin.get(`/admin/applications/${clientId}/`)).text()
   const seen = /name="seen" value="([^"]+)"/.exec(page)?.[1] ?? ''
   expect(seen).not.toBe('')
   const verify = (value: string) =>

@@ -15,7 +15,8 @@ afterAll(() => app.close())
 
 describe('a search of an administrator', () => {
   test.each([
-    ['tokens', at.admin, { search: 'token' }, 'token'],
+    ['tokens', at.adminTokens, { search: 'token' }, 'token'],
+    ['tokens, sent to the former address', at.admin, { search: 'token' }, 'token'],
     ['applications', at.admin, { search: 'client' }, 'client'],
     ['users', at.adminUsers, {}, 'user'],
     ['events', at.adminActivity, {}, 'user'],
@@ -35,7 +36,8 @@ describe('a search of an administrator', () => {
   test('for an unknown text that looks like a token is refused, and not repeated [T1351]', async () => {
     const text = 'x'.repeat(60)
     for (const [path, fields] of [
-      [at.admin, { search: 'token', token: text }],
+      [at.adminTokens, { search: 'token', token: text }],
+      [at.admin, { search: 'client', client: text }],
       [at.adminUsers, { user: text }],
     ] as const) {
       const page = await admin.post(path, fields)
@@ -48,12 +50,13 @@ describe('a search of an administrator', () => {
 
   test('never says that a token in an old address does not exist, and does not repeat it [T1352]', async () => {
     const { accessToken } = await app.server.tokens.createPersonal('Backup', app.user.id)
-    const sent = await admin.get(`${at.admin}?token=${accessToken}`)
-    expect(sent.location).toBe(at.admin)
+    const sent = await admin.get(`${at.adminTokens}?token=${accessToken}`)
+    expect(sent.location).toBe(at.adminTokens)
     const page = await admin.follow(sent)
     expect(page.alert).toContain(problems.looksLikeSecret)
-    expect(page.text).not.toContain(en.admin.noTokens)
-    expect(page.html).not.toContain(accessToken)
+    expect(page.text).not.toContain(en.list.nothing)
+    const former = await admin.get(`${at.admin}?token=${accessToken}`)
+    for (const { html } of [page, former]) expect(html).not.toContain(accessToken)
   })
 
   test('for a client ID, an e-mail address or an ID leads to the results [T1353]', async () => {
@@ -64,31 +67,42 @@ describe('a search of an administrator', () => {
       '7',
       'a-name-of-more-than-twenty-two@example.org',
     ]) {
-      const sent = await admin.post(at.admin, { search: 'token', client: 'Cl', token })
+      const choices = { sort: 'used', filter: 'expiring', kind: 'personal', scope: '' }
+      const sent = await admin.post(at.adminTokens, { search: 'token', token, ...choices })
+      const { scope: _, ...kept } = choices
       expect(sent.location).toBe(
-        `${at.admin}?${new URLSearchParams({ client: 'Cl', token })}#tokens`,
+        `${at.adminTokens}?${new URLSearchParams({ token, ...kept })}#list`,
       )
     }
+    const secret = 'x'.repeat(60)
+    const sent = await admin.post(at.admin, { search: 'client', client: 'Cl', sort: secret })
+    expect(sent.location).toBe(`${at.admin}?client=Cl#list`)
   })
 
   test('is kept, with the page of the list, by an act [T1354]', async () => {
     const { id } = await app.server.tokens.createPersonal('Gone', app.user.id)
-    const path = `${at.admin}?client=Nothing&token=${app.user.email}&clients_after=1.x`
+    for (let row = 0; row < 30; row += 1)
+      await app.server.tokens.createPersonal(`Script ${row}`, app.user.id)
+    const query = new URLSearchParams({ token: app.user.email, kind: 'personal' })
+    const first = await admin.get(`${at.adminTokens}?${query}`)
+    const [, next = ''] = /href="([^"]*)" rel="next"/.exec(first.html) ?? []
+    const path = next.replaceAll('&amp;', '&')
+    expect(path).toMatch(/^\/admin\/tokens\/\?token=.*&kind=personal&after=.*#list$/)
     const page = await admin.get(path)
     const form = page.forms.find(({ fields }) => fields.token_id?.[0] === String(id))
     const sent = await admin.send(form ?? expect.fail('no form'))
-    expect(sent.location).toBe(`${path}#tokens`)
+    expect(sent.location).toBe(path)
     const after = await admin.follow(sent)
-    const tokens = after.html.slice(after.html.indexOf('id="tokens"'))
-    expect(tokens).toContain(en.done.tokenDeleted('Gone'))
-    expect(after.html).toContain('value="Nothing"')
+    expect(after.done).toBe(en.done.tokenDeleted('Gone'))
+    expect(after.html).toContain(`value="${app.user.email}"`)
   })
 
   test('asks once before a token is deleted, like before every other act [T1355]', async () => {
     const { id } = await app.server.tokens.createPersonal('Asked', app.user.id)
-    const { html } = await admin.get(`${at.admin}?token=${id}`)
-    const [, question = ''] =
-      /<summary>Delete Asked<\/summary>([\s\S]*?)<\/details>/.exec(html) ?? []
+    const { html } = await admin.get(`${at.adminTokens}?token=${id}`)
+    const summary = `<summary aria-label="Delete Asked #${id}">Delete</summary>`
+    const [, rest = ''] = html.split(summary)
+    const [question = ''] = rest.split('</details>')
     expect(question).toContain(en.token.deleteAbout)
     expect(question).toContain(`name="token_id" value="${id}"`)
     expect(html.split(`name="token_id" value="${id}"`)).toHaveLength(2)

@@ -20,21 +20,21 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Searches for a client or a token. Returns the page with the results. */
-const search = (fields: Record<string, string>): Promise<Page> =>
-  admin.get(`${at.admin}?${new URLSearchParams(fields)}`)
+/** Searches for clients, and for tokens. Returns the pages with the results. */
+const search = (client: string): Promise<Page> =>
+  admin.get(`${at.admin}?${new URLSearchParams({ client })}`)
+const searchTokens = (token: string): Promise<Page> =>
+  admin.get(`${at.adminTokens}?${new URLSearchParams({ token })}`)
 
-/** Returns a form of the listed client: the first form, or the first form with the given field. */
-const formOf = (page: Page, clientId: string, field?: string): Form => {
-  const forms = page.forms.filter(
-    ({ fields }) => fields.client_id?.[0] === clientId && (field === undefined || field in fields),
-  )
-  return forms[0] as Form
-}
+const pageOf = (clientId: string): Promise<Page> => admin.get(at.adminApplication(clientId))
+
+/** Returns the form on the page of a client with the given field. */
+const formOf = (page: Page, clientId: string, field = 'seen'): Form =>
+  page.form(at.adminApplication(clientId), field)
 
 /** Sends the form of a client with the button for the act, as an administrator. */
 const press = async (clientId: string, act: string): Promise<Page> =>
-  admin.send(formOf(await search({ client: clientId }), clientId), { act })
+  admin.send(formOf(await pageOf(clientId), clientId), { act })
 
 const acts = async (): Promise<readonly Record<string, unknown>[]> =>
   query(
@@ -49,6 +49,12 @@ describe('the administration page', () => {
     const before = written(app)
     const fields = { client_id: clientId, act: 'disable' }
     const responses = [
+      await owner.get(at.adminHome),
+      await owner.get(at.adminTokens),
+      await owner.get(at.adminApplication(clientId)),
+      await owner.post(at.adminApplication(clientId), { act: 'disable' }),
+      await owner.post(at.adminTokens, { token_id: '1', act: 'delete' }),
+      await owner.post(at.adminTokens, { search: 'token', token: 'x' }),
       await owner.get(at.admin),
       await owner.get(`${at.admin}?client=x`),
       await owner.request(at.admin, { method: 'HEAD' }),
@@ -63,16 +69,32 @@ describe('the administration page', () => {
     const nothing = await owner.get('/account/settings/applications/nothing/')
     expect(responses[0]?.text).toBe(nothing.text)
     expect(written(app)).toEqual(before)
-    expect((await owner.get(at.list)).html).not.toContain(at.admin)
+    expect((await owner.get(at.list)).html).not.toContain(at.adminHome)
   })
 
   test('is available to a user while the user is an administrator', async () => {
     const person = await Person.stranger(app, { isAdmin: true })
-    expect((await person.get(at.list)).html).toContain(`href="${at.admin}"`)
-    expect((await person.get(at.admin)).status).toBe(200)
+    expect((await person.get(at.list)).html).toContain(`href="${at.adminHome}"`)
+    const pages = [at.adminHome, at.admin, at.adminTokens]
+    for (const path of pages) expect((await person.get(path)).status).toBe(200)
     await app.server.users.setAdmin(person.user.id, false)
-    expect((await person.get(at.admin)).status).toBe(404)
-    expect((await person.get(at.list)).html).not.toContain(at.admin)
+    for (const path of pages) expect((await person.get(path)).status).toBe(404)
+    expect((await person.get(at.list)).html).not.toContain(at.adminHome)
+  })
+
+  test('begins with an overview, which links to each list [T3000]', async () => {
+    const lists = [at.admin, at.adminTokens, at.adminUsers, at.adminActivity, at.leaked]
+    const { html } = await admin.get(at.adminHome)
+    const main = html.split('<main')[1] ?? ''
+    const linked = [...main.matchAll(/<li><a href="([^"]*)">/g)].map(([, href]) => href)
+    expect(linked).toEqual(lists)
+    for (const path of lists.slice(0, 4)) {
+      const [, tabs = ''] = (await admin.get(path)).html.split('<nav class="tabs"')
+      expect(
+        [...(tabs.split('</nav>')[0]?.matchAll(/href="([^"]*)"/g) ?? [])].map(([, to]) => to),
+      ).toEqual(lists)
+      expect(tabs).toContain(`<a href="${path}" aria-current="page">`)
+    }
   })
 })
 
@@ -92,20 +114,20 @@ describe('a search on the administration page', () => {
     ['the e-mail address of their owner', () => 'searched@'],
     ['a text with surrounding spaces', () => '  Ärger '],
   ])('finds applications by %s', async (_, text) => {
-    const page = await search({ client: text() })
-    expect(page.items.filter((item) => item.includes('name="client_id"')).map(textOf)).toEqual([
-      expect.stringContaining('Ärger 100%_\\'),
-    ])
-    const box = /<input id="search-client"[^>]*>/.exec(page.html)?.[0]
+    const page = await search(text())
+    expect(page.names).toEqual(['Ärger 100%_\\'])
+    const box = /<input id="q" name="client"[^>]*>/.exec(page.html)?.[0]
     expect(box).toContain(` value="${text().trim()}"`)
   })
 
   test('reports an empty result, and links to the whole list', async () => {
-    const page = await search({ client: 'nothing at all', token: 'nothing' })
-    expect(page.text).toContain(en.admin.noClients)
-    expect(page.text).toContain(en.admin.noTokens)
-    expect(page.html).toContain(`href="${at.admin}?token=nothing"`)
-    expect(page.html).toContain(`href="${at.admin}?client=nothing+at+all"`)
+    for (const [page, list] of [
+      [await search('nothing at all'), at.admin],
+      [await searchTokens('nothing'), at.adminTokens],
+    ] as const) {
+      expect(page.text).toContain(en.list.nothing)
+      expect(page.html).toContain(`<a href="${list}#list">${en.list.clear}</a>`)
+    }
   })
 
   test('finds tokens by user, client and ID, but not the former values of tokens', async () => {
@@ -113,9 +135,7 @@ describe('a search on the administration page', () => {
     await app.server.personalTokens.rotate(id, { overlap: 600 })
     const { token } = await authorizationOf({ ...app, user: someone.user } as TestServer, clientId)
     const found = async (text: string) =>
-      (await search({ token: text, client: 'none of them' })).forms
-        .flatMap(({ fields }) => fields.token_id ?? [])
-        .toSorted()
+      (await searchTokens(text)).forms.flatMap(({ fields }) => fields.token_id ?? []).toSorted()
     expect(await found('searched@example.org')).toEqual([`${id}`, `${token.id}`].toSorted())
     expect(await found('SEARCHED@example.org')).toHaveLength(2)
     expect(await found(clientId)).toEqual([`${token.id}`])
@@ -126,9 +146,9 @@ describe('a search on the administration page', () => {
     const { id, clientId } = await app.server.tokens.createPersonal('For itself', app.user.id, {
       isInternal: true,
     })
-    expect((await search({ token: `${id}`, client: 'x-x' })).names).toContain('For itself')
-    expect((await search({ client: clientId, token: 'x' })).names).not.toContain('For itself')
-    expect((await search({ client: 'For itself', token: 'x' })).names).not.toContain('For itself')
+    expect((await searchTokens(`${id}`)).names).toContain('For itself')
+    expect((await search(clientId)).names).not.toContain('For itself')
+    expect((await search('For itself')).names).not.toContain('For itself')
   })
 
   test.each<[string, Record<string, string>]>([
@@ -138,21 +158,109 @@ describe('a search on the administration page', () => {
     ['a very long text', { client: 'x'.repeat(5_000), token: '9 '.repeat(2_500) }],
     ['a lone surrogate', { client: '\uD800', token: '\uDFFF' }],
     ['an invalid number', { token: '1e3' }],
-    ['an invalid cursor', { clients_after: 'x', tokens_after: '-1.' }],
+    ['an invalid position', { from: 'x', after: '-1.', before: 'x' }],
+    [
+      'an unknown order and filter',
+      { sort: 'x', filter: 'constructor', kind: '__proto__', scope: 'x' },
+    ],
   ])('accepts %s', async (_, fields) => {
-    const page = await search(fields)
-    expect(page.status).toBe(200)
-    expect(page.html).not.toMatch(/<script>|<b>/)
+    for (const list of [at.admin, at.adminTokens]) {
+      const page = await admin.get(`${list}?${new URLSearchParams(fields)}`)
+      expect(page.status).toBe(200)
+      expect(page.html).not.toMatch(/<script>|<b>/)
+    }
   })
 
   test('shows no token value, secret or digest', async () => {
     const { clientId, clientSecret } = await app.client({ name: 'Looked at' })
     const { accessToken, refreshToken } = await authorizationOf(app, clientId)
     const personal = await app.server.tokens.createPersonal('Secret', app.user.id)
-    const { html } = await search({ client: clientId, token: app.user.email })
+    const pages = [
+      await search(clientId),
+      await pageOf(clientId),
+      await searchTokens(app.user.email),
+    ]
+    const html = pages.map((page) => page.html).join('')
     for (const text of [clientSecret, accessToken, refreshToken, personal.accessToken])
       expect(html).not.toContain(text)
     expect(html).not.toContain((await clientOf(app, clientId)).clientSecret)
+  })
+
+  test('is combined with an order and a filter, which the next act keeps [T3001]', async () => {
+    const name = 'Filtered'
+    const ids: string[] = []
+    for (const input of [{}, { isConfidential: false }, {}])
+      ids.push((await app.client({ name: `${name} ${ids.length}`, ...input })).clientId)
+    const [used = '', , disabled = ''] = ids
+    await authorizationOf(app, used)
+    await press(disabled, 'disable')
+    const shown = async (query: Record<string, string>) =>
+      (await admin.get(`${at.admin}?${new URLSearchParams({ client: name, ...query })}`)).names
+    expect(await shown({ sort: 'name' })).toEqual(['Filtered 0', 'Filtered 1', 'Filtered 2'])
+    expect(await shown({ filter: 'unused', sort: 'name' })).toEqual(['Filtered 1', 'Filtered 2'])
+    expect(await shown({ filter: 'public' })).toEqual(['Filtered 1'])
+    expect(await shown({ filter: 'disabled' })).toEqual(['Filtered 2'])
+    expect(await shown({ filter: 'verified' })).toEqual([])
+    expect(await shown({ filter: 'unverified' })).toHaveLength(3)
+    expect(await shown({ filter: 'self_registered' })).toEqual([])
+    const path = `${at.admin}?client=Filtered&sort=name&filter=disabled`
+    const row = (await admin.get(path)).forms.find(
+      ({ fields }) => fields.client_id?.[0] === disabled,
+    )
+    expect(row?.fields.act).toEqual(['enable'])
+    const sent = await admin.send(row as Form)
+    expect(sent.location).toBe(`${path}#list`)
+    const after = await admin.follow(sent)
+    expect(after.done).toBe(done.clientEnabled('Filtered 2'))
+    expect(after.text).toContain(en.list.nothing)
+    // The page of an application leads back to the same search, also after the deletion.
+    const [, link = ''] =
+      /<a href="([^"]*)"><bdi>Filtered 1/.exec(
+        (await admin.get(`${at.admin}?client=Filtered`)).html,
+      ) ?? []
+    const detail = await admin.get(link.replaceAll('&amp;', '&'))
+    expect(detail.html).toContain(`<a href="${at.admin}?client=Filtered#list">`)
+    const form = detail.forms.find(({ fields }) => 'confirm_name' in fields)
+    const gone = await admin.send(form as Form, { confirm_name: 'Filtered 1' })
+    expect(gone.location).toBe(`${at.admin}?client=Filtered#list`)
+    expect((await admin.follow(gone)).done).toBe(done.clientDeleted('Filtered 1'))
+  })
+
+  test('among tokens is combined with a kind, a state and a scope [T3002]', async () => {
+    const person = await Person.stranger(app, { email: 'kinds@example.org' })
+    const { email, id } = person.user
+    const { clientId } = await app.client({ name: 'Kinds' })
+    const access = await app.server.tokens.issue({
+      type: 'user',
+      client: await clientOf(app, clientId),
+      subject: person.user,
+      scopes: ['notes:read'],
+      refreshable: false,
+    })
+    const { token } = await authorizationOf({ ...app, user: person.user } as TestServer, clientId)
+    const forever = await app.server.tokens.createPersonal('Forever', id, {
+      scopes: ['notes:write'],
+    })
+    const ending = await app.server.tokens.createPersonal('Ending', id, { expiresIn: 86_400 })
+    const found = async (query: Record<string, string>) => {
+      const page = await admin.get(
+        `${at.adminTokens}?${new URLSearchParams({ token: email, ...query })}`,
+      )
+      return page.forms.flatMap(({ fields }) => fields.token_id ?? []).map(Number)
+    }
+    const issued = (await app.server.getToken({ accessToken: access.accessToken }))?.token.id
+    expect(await found({})).toEqual([ending.id, forever.id, token.id, issued])
+    expect(await found({ kind: 'personal' })).toEqual([ending.id, forever.id])
+    expect(await found({ kind: 'access' })).toEqual([issued])
+    expect(await found({ kind: 'refresh' })).toEqual([token.id])
+    expect(await found({ kind: 'personal', filter: 'expiring' })).toEqual([ending.id])
+    expect(await found({ filter: 'no_expiry' })).toEqual([forever.id])
+    expect(await found({ scope: 'notes:write' })).toEqual([forever.id])
+    expect(await found({ sort: 'name' })).toEqual([ending.id, forever.id, issued, token.id])
+    await person.session.agent.fetch(`${app.issuer}/api/me`, {
+      headers: { authorization: `Bearer ${forever.accessToken}` },
+    })
+    expect(await found({ kind: 'personal', filter: 'never_used' })).toEqual([ending.id])
   })
 })
 
@@ -174,10 +282,7 @@ describe('an operation of an administrator applies from the next request', () =>
     const { client, access_token, refresh_token } = await newApplication()
     const code = await client.code()
     const sent = await press(client.clientId, 'disable')
-    expect([sent.status, sent.location]).toEqual([
-      303,
-      `${at.admin}?client=${client.clientId}#clients`,
-    ])
+    expect([sent.status, sent.location]).toEqual([303, at.adminApplication(client.clientId)])
     expect((await admin.follow(sent)).done).toBe(done.clientDisabled('Watched'))
     expect(await statusOf(app, access_token)).toBe(401)
     expect(await credentials(client)).toBe(401)
@@ -229,7 +334,7 @@ describe('an operation of an administrator applies from the next request', () =>
       { website: 'https://bank.example' },
       { redirect_uris: 'https://evil.example' },
     ]) {
-      const form = formOf(await search({ client: client.clientId }), client.clientId)
+      const form = formOf(await pageOf(client.clientId), client.clientId)
       await owner.fill(at.client(client.clientId), changes)
       const before = written(app)
       const page = await admin.send(form, { act: 'verify' })
@@ -258,9 +363,9 @@ describe('an operation of an administrator applies from the next request', () =>
     await keep('Assistant')
     const { client: other } = await newApplication()
     const pinButton = 'value="pin"'
-    expect((await search({ client: other.clientId })).html).not.toContain(pinButton)
+    expect((await pageOf(other.clientId)).html).not.toContain(pinButton)
     expect((await admin.post(at.admin, { client_id: other.clientId, act: 'pin' })).status).toBe(400)
-    const page = await search({ client: clientId })
+    const page = await pageOf(clientId)
     expect(page.html).toContain(pinButton)
     const form = formOf(page, clientId)
     await keep('Your Bank')
@@ -269,34 +374,39 @@ describe('an operation of an administrator applies from the next request', () =>
     const pinned = await admin.follow(await press(clientId, 'pin'))
     expect(pinned.done).toBe(done.clientPinned('Your Bank'))
     await keep('Another')
-    const shown = await search({ client: clientId })
+    const shown = await pageOf(clientId)
     expect(shown.text).toContain(en.facts.pinned)
     expect(shown.text).toContain('Your Bank')
     expect(shown.html).not.toContain(pinButton)
     const unpinned = await admin.follow(await press(clientId, 'unpin'))
     expect(unpinned.done).toBe(done.clientUnpinned('Your Bank'))
-    expect((await search({ client: clientId })).html).toContain(pinButton)
+    expect((await pageOf(clientId)).html).toContain(pinButton)
+    // The ID of this client is a URL.
+    const [item] = (await search(clientId)).items
+    expect(item).toContain(`href="${at.adminApplication(clientId)}?back=`)
     await clients.delete(clientId)
   })
 
   test('the default resource is chosen among the resources of the server [T2915]', async () => {
     const { client } = await newApplication()
-    expect((await search({ client: client.clientId })).html).not.toContain('default_resource')
+    expect((await pageOf(client.clientId)).html).not.toContain('default_resource')
     const reports = 'https://api.example.org/reports'
     await using other = await startServer({ resources: [{ resource: reports }] })
     const someone = await Person.stranger(other, { isAdmin: true })
     const { clientId } = await other.client({ name: 'Old Assistant' })
     const stored = async () => (await other.server.clients.find(clientId))?.defaultResource
     const choose = async (default_resource: string) => {
-      const page = await someone.get(`${at.admin}?client=${clientId}`)
+      const page = await someone.get(at.adminApplication(clientId))
       const form = formOf(page, clientId, 'default_resource')
       return someone.send(form, { default_resource, act: 'set_default_resource' })
     }
     const chosen = await someone.follow(await choose(reports))
     expect(chosen.done).toBe(done.defaultResourceChanged('Old Assistant'))
     expect(await stored()).toBe(reports)
-    const page = await someone.get(`${at.admin}?client=${clientId}`)
+    const page = await someone.get(at.adminApplication(clientId))
     expect(page.html).toContain(`<option value="${reports}" selected`)
+    // The form is closed at first.
+    expect(page.html).toContain(`<details>\n<summary>${en.admin.defaultResource}</summary>`)
     expect((await choose('https://evil.example')).status).toBe(400)
     expect(await stored()).toBe(reports)
     expect((await choose(other.issuer)).status).toBe(303)
@@ -312,8 +422,7 @@ describe('an operation of an administrator applies from the next request', () =>
 
   test('deleting a client requires its name, and deletes the client and its tokens', async () => {
     const { client, access_token } = await newApplication()
-    const page = await search({ client: client.clientId })
-    const form = formOf(page, client.clientId, 'confirm_name')
+    const form = formOf(await pageOf(client.clientId), client.clientId, 'confirm_name')
     const before = written(app)
     for (const confirm_name of [undefined, '', 'watched', client.clientId]) {
       const refused = await admin.send(form, { confirm_name })
@@ -334,7 +443,7 @@ describe('an operation of an administrator applies from the next request', () =>
   test('deleting a token revokes only the authorization of the token', async () => {
     const { client, access_token, refresh_token } = await newApplication()
     const other = await authorizationOf(app, client.clientId)
-    const page = await search({ token: client.clientId })
+    const page = await searchTokens(client.clientId)
     const [, id = ''] = page.forms.flatMap(({ fields }) => fields.token_id ?? [])
     const form = page.forms.find(({ fields }) => fields.token_id?.[0] === id)
     const sent = await admin.send(form as Form)
@@ -362,6 +471,20 @@ describe('an operation of an administrator applies from the next request', () =>
       expect((await admin.post(at.admin, { token_id, act: 'delete' })).status).toBe(303)
       expect(await statusOf(app, accessToken)).toBe(401)
     }
+  })
+
+  test('ending all tokens of a client keeps the client and its secret [T3003]', async () => {
+    const { client, access_token, refresh_token } = await newApplication()
+    const form = (await pageOf(client.clientId)).forms.find(
+      ({ fields }) => fields.act?.[0] === 'end_tokens',
+    )
+    const sent = await admin.send(form as Form)
+    expect((await admin.follow(sent)).done).toBe(done.applicationTokensEnded('Watched'))
+    expect(await statusOf(app, access_token)).toBe(401)
+    expect((await client.refresh(refresh_token)).status).toBe(400)
+    expect(await credentials(client)).toBe(200)
+    const [last] = await acts()
+    expect(last).toMatchObject({ event: 'client.tokens_ended', address: '127.0.0.1' })
   })
 
   test('disabling an internal client invalidates its tokens', async () => {
@@ -449,22 +572,23 @@ describe('the audit log', () => {
 describe('the administration page escapes values from other users', () => {
   test.each(hostileTexts)('%s', async (text) => {
     const name = [...text].slice(0, 40).join('')
-    const page = async (name: string): Promise<Page> => {
+    // Take the notices of earlier tests.
+    for (const list of [at.admin, at.adminTokens]) await admin.get(list)
+    const page = async (name: string): Promise<readonly Page[]> => {
       const { clientId } = await app.client({ name })
       await authorizationOf(app, clientId)
       await press(clientId, 'verify')
-      return search({ client: clientId, token: clientId })
+      return [await search(clientId), await searchTokens(clientId), await pageOf(clientId)]
     }
     const shown = await page(name)
     const harmless = await page('x')
-    const list = ({ html }: Page): string => html.split('id="activity"')[0] ?? ''
-    expect(skeleton(list(shown))).toEqual(skeleton(list(harmless)))
-    expect(shown.names.slice(0, 2)).toEqual(
-      [name, name].map((part) => part.replaceAll(/\s+/g, ' ').trim()),
-    )
-    const reflected = await search({ client: text, token: text })
-    expect(skeleton(list(reflected)).join('')).not.toMatch(
-      /onerror|onfocus|onload|onmouseover|<base|<img|<svg/,
-    )
+    for (const [index, { html }] of shown.entries())
+      expect(skeleton(html)).toEqual(skeleton(harmless[index]?.html ?? ''))
+    const written = name.replaceAll(/\s+/g, ' ').trim()
+    expect(shown.flatMap(({ names }) => names)).toEqual([written, written])
+    for (const reflected of [await search(text), await searchTokens(text)])
+      expect(skeleton(reflected.html).join('')).not.toMatch(
+        /onerror|onfocus|onload|onmouseover|<base|<img|<svg/,
+      )
   })
 })

@@ -78,6 +78,16 @@ const cases: Record<string, Case> = {
     typed: { client_id: 'x', act: 'verify' },
     who: () => admin,
   },
+  'administer an application': {
+    path: () => at.adminApplication(clientId),
+    typed: { act: 'verify' },
+    who: () => admin,
+  },
+  'administer a token': {
+    path: () => at.adminTokens,
+    typed: { token_id: '1', act: 'delete' },
+    who: () => admin,
+  },
 }
 
 type Sent = (person: Person, path: string, typed: Fields) => Promise<Page>

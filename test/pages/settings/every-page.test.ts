@@ -148,7 +148,9 @@ const addresses = (): readonly (readonly [string, allow: string, who: Person])[]
     [at.revokeApplication(clientId), 'POST', person],
     [at.revokeAll, 'POST', person],
     [at.sessions, 'GET, HEAD, POST', person],
+    [at.adminHome, 'GET, HEAD', admin],
     [at.admin, 'GET, HEAD, POST', admin],
+    [at.adminTokens, 'GET, HEAD, POST', admin],
   ]
 }
 
@@ -329,6 +331,8 @@ describe('invalid requests', () => {
     '/account/settings/activity/x/',
     '/admin/activity/x/',
     '/admin/applications/x/',
+    '/admin/applications/x/y/',
+    '/admin/tokens/x/',
   ])('with the unknown path %s return 404 without a redirect', async (target) => {
     const { cookie } = world.admin.session
     const before = written(world.app)

@@ -132,11 +132,15 @@ const follow = (program: Node, uses: Uses): void => {
   }
 }
 
-/** Returns the string literals of a program, except in types. */
+/** Returns the string literals of a program, except in types, and the names of the orders, filters and kinds of lists. */
 const stringsIn = (node: Node): readonly string[] => {
   if (/^TS(?:Type|Interface)/.test(node.type)) return []
   if (node.type === 'Literal') return typeof node.value === 'string' ? [node.value] : []
-  return children(node).flatMap(stringsIn)
+  const isListed =
+    node.type === 'Property' && /^(?:orders|filters|kinds)$/.test(nameOf(node.key) ?? '')
+  const names =
+    isListed && isNode(node.value) ? children(node.value).map(({ key }) => nameOf(key)) : []
+  return [...children(node).flatMap(stringsIn), ...names.filter((name) => name !== undefined)]
 }
 
 const sizeOf = (known: ReadonlyMap<string, ReadonlyMap<string, Place>>): number =>

@@ -39,7 +39,7 @@ const overview = ({ html }: Page): readonly string[] => {
 
 describe('the refusals of applications for administrators', () => {
   test('shows the applications that are refused most, with the reasons and a link [T2120]', async () => {
-    expect(overview(await admin.get(at.admin))).toEqual([])
+    expect(overview(await admin.get(at.adminHome))).toEqual([])
     const { clientId: often } = await app.client({ name: 'Often' })
     const { clientId: once } = await app.client({ name: 'Once' })
     const { clientId: gone } = await app.client({ name: 'Gone' })
@@ -49,20 +49,19 @@ describe('the refusals of applications for administrators', () => {
     await wrongSecret(gone)
     await app.server.clients.delete(gone)
 
-    const page = await admin.get(at.admin)
+    const page = await admin.get(at.adminHome)
     const found = overview(page)
     expect(found).toHaveLength(2)
     expect(found[0]).toMatch(/Often 31 × 19 × .*client_secret_basic.* 1 × redirect_uri is missing/)
     expect(found[1]).toMatch(/Once 1 × 1 × redirect_uri is missing, or not registered/)
-    expect(page.html).toContain(`<a href="${at.admin}?client=${often}"><bdi>Often</bdi></a>`)
-    const one = await admin.get(`${at.admin}?client=${often}`)
-    expect(overview(one)).toEqual([])
-    expect(one.item('Often')).toContain('https://other.example/')
+    const path = at.adminApplication(often)
+    expect(page.html).toContain(`<a href="${path}"><bdi>Often</bdi></a>`)
+    expect((await admin.get(path)).html).toContain('https://other.example/')
 
     app.advance(8 * 86_400)
     const later = await Person.logIn(app, { user: admin.user })
-    expect(overview(await later.get(at.admin))).toEqual([])
-    expect((await later.get(at.admin)).html).not.toContain('https://other.example/')
+    expect(overview(await later.get(at.adminHome))).toEqual([])
+    expect((await later.get(path)).html).not.toContain('https://other.example/')
   })
 
   test('keeps at most 100 applications in the store, those that were refused last [T2121]', () => {

@@ -6,6 +6,7 @@ import { matchRedirectUri } from '../../../model/redirect-uri.ts'
 import { type ResponseType, responseTypeNamed, returnsCode } from '../../../model/response-type.ts'
 import { narrow } from '../../../model/scope.ts'
 import type { ClientLookup } from '../../client-lookup.ts'
+import type { ReferredRequest } from '../../plug-ins/extension.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { supportedResponseTypes } from '../token/supported.ts'
 import { RefusedRedirect } from './refused-redirect.ts'
@@ -31,18 +32,19 @@ export const isTooLong = (state: string | undefined): boolean =>
   state !== undefined && state.length > maxStateLength
 
 /**
- * Returns the stored parameters if the request refers to a stored request; otherwise the parameters of the request.
+ * Returns the request to which the parameters refer; without a reference, the request itself.
  * @throws OAuthError if the reference is unknown
  */
 export const referredTo = async (
   params: Parameters,
   server: ServerContext,
-): Promise<Parameters> => {
+  lookup: Pick<ClientLookup, 'address'>,
+): Promise<ReferredRequest> => {
   for (const extension of server.extensions) {
-    const found = await extension.onAuthorizationParameters?.(params, server)
+    const found = await extension.onAuthorizationParameters?.(params, server, lookup)
     if (found) return found
   }
-  return params
+  return { params }
 }
 
 /** A request whose client and redirect URI are valid, so that errors may be sent to the client. */

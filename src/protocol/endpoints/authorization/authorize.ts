@@ -7,6 +7,7 @@ import type { Client } from '../../../model/client.ts'
 import { OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
+import type { ReferredRequest } from '../../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../../plug-ins.ts'
 import type { ServerContext, Ui } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
@@ -57,22 +58,25 @@ export const authorizationEndpoint: Endpoint = {
     if (other[0] !== undefined && params.repeated('client_id').length === 0)
       return useOtherAccount(request, other[0], server)
 
-    let meant: Parameters
+    let meant: ReferredRequest
     let proven: ProvenRedirect
     try {
-      meant = await referredTo(params, server)
-      proven = await proveRedirect(meant, server, { address: request.address })
+      const { address } = request
+      meant = await referredTo(params, server, { address })
+      proven = await proveRedirect(meant.params, server, { address })
     } catch (error) {
       return toErrorView(error, text, server.ui, {
         details: await keepDetails(request, error, server),
       })
     }
-    return authorize(request, { text, sent: params }, meant, proven, server)
+    const repeated = withParameters(text, meant.added)
+    return authorize(request, { text: repeated, sent: params }, meant, proven, server)
   },
 }
 
 /** A request as the browser sent it: complete, or only a reference to a stored request. */
 interface Sent {
+  /** The request that the browser repeats after a login. */
   readonly text: string
   readonly sent: Parameters
 }
@@ -80,13 +84,14 @@ interface Sent {
 const authorize = async (
   http: HttpRequest,
   { text, sent }: Sent,
-  params: Parameters,
+  { params, refusal }: ReferredRequest,
   proven: ProvenRedirect,
   server: ServerContext,
 ): Promise<Response> => {
   let signedIn: SignedIn | undefined
   try {
     signedIn = await server.sessions.signedIn(browserOf(http))
+    if (refusal) throw refusal
     const request = validateRequest(proven, params, server)
     if (!signedIn && request.prompt.includes('none'))
       throw new OAuthError('login_required', 'The user is not logged in.')
@@ -238,5 +243,12 @@ const removed = ['client_secret', 'access_token', loginAgain]
 
 // Characters that must be encoded in a URL. Some clients do not encode them, and a POST body may contain them.
 const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu
+
+/** Adds parameters to a query. @param added values that need no encoding, by the name of the parameter */
+const withParameters = (text: string, added: Readonly<Record<string, string>> = {}): string => {
+  const names = Object.keys(added)
+  const kept = text.split('&').filter((pair) => !names.some((name) => isNamed(pair, name)))
+  return [...kept, ...names.map((name) => `${name}=${added[name]}`)].join('&')
+}
 
 const isNamed = (pair: string, name: string): boolean => new URLSearchParams(pair).has(name)

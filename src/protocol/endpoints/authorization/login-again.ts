@@ -3,8 +3,8 @@ import type { Parameters } from '../../../model/parameters.ts'
 import type { Callers, Environment, Keys } from '../../server-context.ts'
 
 // A request with `prompt=login` (OpenID Connect Core §3.1.2.1) requires a new login. After it, the server removes the
-// prompt from the URL. The URL of a stored request (RFC 9126 §4) does not contain the prompt, so another parameter
-// records when the login was requested.
+// prompt from the URL. The URL of a stored request (RFC 9126 §4) or of a request object (RFC 9101 §5) does not contain the
+// prompt, so another parameter records when the login was requested.
 
 /** The parameter that records when the login was requested. */
 export const loginAgain = 'login_again'
@@ -16,7 +16,11 @@ interface Asked {
   readonly sessionId: string | undefined
 }
 
-const claims = (sent: Parameters) => [loginAgain, ...sent.repeated('request_uri')]
+const claims = (sent: Parameters) => [
+  loginAgain,
+  ...sent.repeated('request_uri'),
+  ...sent.repeated('request'),
+]
 
 /** Returns the value of the parameter: the current time and session, sealed. */
 export const askedForLogin = (

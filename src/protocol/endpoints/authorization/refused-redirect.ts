@@ -6,7 +6,7 @@ import type { User } from '../../../model/user.ts'
 import type { RefusedRedirectDetails } from '../../../pages/models/refused-redirect.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
-import { addresses } from '../settings/addresses.ts'
+import { addresses, adminApplicationAddress } from '../settings/addresses.ts'
 
 /** The lifetime in milliseconds of the details of a refused request. */
 const life = 1_200_000
@@ -59,7 +59,6 @@ export const findDetails = async (http: HttpRequest, server: ServerContext) => {
   const client = await server.clients.find(found.clientId)
   if (!client || !mayManage(signedIn.user, client)) return undefined
   const { redirectUri } = found
-  const { links } = server.ui
   const details: RefusedRedirectDetails = {
     name: client.name,
     isDisabled: client.isDisabled,
@@ -71,7 +70,7 @@ export const findDetails = async (http: HttpRequest, server: ServerContext) => {
         : redirectUriDifference(client.redirectUris, redirectUri),
     client: isOwner(signedIn.user, client)
       ? addresses(server.ui).client(client.clientId)
-      : `${links.admin}?${new URLSearchParams({ client: client.clientId })}`,
+      : adminApplicationAddress(server.ui, client.clientId),
   }
   return { signedIn, details }
 }

@@ -150,7 +150,8 @@ const waitingRequest = async (
   const endpoint = `${server.basePath}${server.settings.oauthPrefix}/authorize?`
   if (!next.startsWith(endpoint)) return undefined
   try {
-    const params = await referredTo(new Parameters(next.slice(endpoint.length)), server)
+    const sent = new Parameters(next.slice(endpoint.length))
+    const { params } = await referredTo(sent, server, { address })
     return await proveRedirect(params, server, { address })
   } catch (error) {
     if (error instanceof OAuthError) return undefined

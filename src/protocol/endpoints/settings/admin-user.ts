@@ -8,7 +8,7 @@ import { userIdIn } from '../../../model/user-id.ts'
 import type { UserApplicationItem } from '../../../pages/models/admin-users.ts'
 import { userActs, type userDetails, userForm } from '../../openapi/schemas/users.ts'
 import { notFound } from '../responses/problem.ts'
-import { asTokenId } from './addresses.ts'
+import { adminApplicationAddress, asTokenId } from './addresses.ts'
 import { checkAdmin } from './admin.ts'
 import { userItem } from './admin-users.ts'
 import { deviceName } from './device-name.ts'
@@ -121,7 +121,7 @@ const applicationItem = (
   createdAt: number | null,
   { server }: SettingsRequest,
 ): UserApplicationItem => ({
-  href: `${server.ui.links.admin}?${new URLSearchParams({ client: clientId })}`,
+  href: adminApplicationAddress(server.ui, clientId),
   clientId,
   name,
   isDisabled,

@@ -1,7 +1,8 @@
-import type { ArrangedList, ListFilter, ListOrder } from '../../../pages/models/list.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import type { ArrangedList, ListFilter, ListKind, ListOrder } from '../../../pages/models/list.ts'
 import type { Cursor, Page } from '../../../store/contract/page.ts'
 import { pageSize } from './list-page.ts'
-import { searchedIn } from './search.ts'
+import { looksLikeSecret, searchedIn, searchText } from './search.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 /** The number of entries that the server reads with one query, and searches and sorts together. */
@@ -17,11 +18,14 @@ const maxWindows = 50
 /** How users can search, sort and filter a list. */
 export interface Arrangement<Entry> {
   readonly idOf: (entry: Entry) => string
-  /** Returns the texts in which a search looks for a part, in lower case. */
-  readonly textsOf: (entry: Entry) => readonly string[]
+  /** The name of the search field. Default: `q` */
+  readonly searchField?: string
+  /** Returns the texts in which a search looks for a part. Omitted if the store has searched the entries. */
+  readonly textsOf?: (entry: Entry) => readonly string[]
   /** The sort keys by the name of the order. Smaller keys come first, and the first order is the default. */
   readonly orders: Readonly<Partial<Record<ListOrder, (entry: Entry) => string | number>>>
   readonly filters: Readonly<Partial<Record<ListFilter, (entry: Entry) => boolean>>>
+  readonly kinds?: Readonly<Partial<Record<ListKind, (entry: Entry) => boolean>>>
   readonly scopesOf?: (entry: Entry) => readonly string[]
 }
 
@@ -55,39 +59,49 @@ const arrangedWindow = <Entry>(
   arrangement: Arrangement<Entry>,
 ): ArrangedList<Entry> => {
   const { http, reader, server } = request
-  const { idOf, textsOf, scopesOf } = arrangement
+  const { idOf, searchField = 'q', textsOf, scopesOf } = arrangement
   const orders = Object.keys(arrangement.orders) as ListOrder[]
   const filters = Object.keys(arrangement.filters) as ListFilter[]
+  const kinds = Object.keys(arrangement.kinds ?? {}) as ListKind[]
   const asked = (name: string): string => searchedIn(request, name)
   // Another window may contain the requested scope, so keep every scope that exists.
   const scope = (scopesOf && server.scopes.visible([asked('scope')])[0]) ?? ''
   const foundScopes = items.flatMap((entry) => scopesOf?.(entry) ?? [])
   const sort = orders.find((order) => order === asked('sort')) ?? (orders[0] as ListOrder)
   const chosen: ArrangedList<Entry>['chosen'] = {
-    q: asked('q').normalize('NFC'),
+    q: asked(searchField).normalize('NFC'),
     sort,
     filter: filters.find((filter) => filter === asked('filter')) ?? '',
+    kind: kinds.find((kind) => kind === asked('kind')) ?? '',
     scope,
   }
   const text = chosen.q.toLowerCase()
-  const passes = arrangement.filters[chosen.filter as ListFilter] ?? (() => true)
+  const all = () => true
+  const passes = arrangement.filters[chosen.filter as ListFilter] ?? all
+  const isOfKind = arrangement.kinds?.[chosen.kind as ListKind] ?? all
   const keyOf = arrangement.orders[sort] ?? (() => 0)
   const compare = placesIn(reader.locale)
   const found = items
     .filter(
       (entry) =>
         passes(entry) &&
+        isOfKind(entry) &&
         (chosen.scope === '' || scopesOf?.(entry).includes(chosen.scope)) &&
-        (text === '' || textsOf(entry).some((one) => one.toLowerCase().includes(text))),
+        (text === '' ||
+          textsOf === undefined ||
+          textsOf(entry).some((one) => one.toLowerCase().includes(text))),
     )
     .map((entry): Placed<Entry> => ({ entry, place: [keyOf(entry), idOf(entry)] }))
     .sort((a, b) => compare(a.place, b.place))
   const windows = windowsIn(request)
   const to = (windowsThen: readonly string[], anchor: Readonly<Record<string, string>>): string => {
+    const { q, ...others } = chosen
     const query = new URLSearchParams(
-      Object.entries({ ...chosen, sort: sort === orders[0] ? '' : sort }).filter(
-        ([, value]) => value !== '',
-      ),
+      Object.entries({
+        [searchField]: q,
+        ...others,
+        sort: sort === orders[0] ? '' : sort,
+      }).filter(([, value]) => value !== ''),
     )
     for (const start of windowsThen) query.append('from', start)
     for (const [name, value] of Object.entries(anchor)) query.set(name, value)
@@ -113,6 +127,7 @@ const arrangedWindow = <Entry>(
     chosen,
     orders,
     filters,
+    kinds,
     scopes: [...new Set(scope === '' ? foundScopes : [scope, ...foundScopes])].sort(),
     found: found.length,
     searched: items.length,
@@ -129,7 +144,16 @@ export const backIn = (query: string | undefined): string => {
   return kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`
 }
 
-const parameters = ['q', 'sort', 'filter', 'scope', 'from', 'after', 'before']
+/** Returns the order and the filters that the form of a list contains, without its search. */
+export const choicesIn = (params: Parameters): URLSearchParams => {
+  const choices = choiceNames.map((name) => [name, searchText(params.repeated(name)[0])] as const)
+  return new URLSearchParams(
+    choices.filter(([, text]) => text !== '' && !looksLikeSecret(text)).map(([...pair]) => pair),
+  )
+}
+
+const choiceNames = ['sort', 'filter', 'kind', 'scope']
+const parameters = ['q', 'client', 'token', ...choiceNames, 'from', 'after', 'before']
 
 /** The position of an entry: its sort key, and its ID for entries with the same key. */
 type Place = readonly [key: string | number, id: string]

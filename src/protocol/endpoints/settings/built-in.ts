@@ -2,6 +2,9 @@ import type { Endpoint } from '../../plug-ins.ts'
 import { activityPage } from './activity.ts'
 import { adminPage } from './admin.ts'
 import { adminActivityPage } from './admin-activity.ts'
+import { adminApplicationPage } from './admin-application.ts'
+import { adminApplicationsPage } from './admin-applications.ts'
+import { adminTokensPage } from './admin-tokens.ts'
 import { adminUserPage } from './admin-user.ts'
 import { adminUsersPage } from './admin-users.ts'
 import { applicationsPage } from './applications.ts'
@@ -51,6 +54,9 @@ export const settingsEndpoints: readonly Endpoint[] = [
   activityExport,
   leakedPage,
   adminPage,
+  adminApplicationsPage,
+  adminApplicationPage,
+  adminTokensPage,
   adminUsersPage,
   adminUserPage,
   adminActivityPage,

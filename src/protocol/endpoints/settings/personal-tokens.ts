@@ -14,30 +14,40 @@ const soon = 604_800_000
 /** The sort key of tokens that never expire, which come last. */
 const latest = Number.MAX_SAFE_INTEGER
 
-const arrangementOf = ({ server }: SettingsRequest): Arrangement<PersonalTokenSummary> => {
-  const now = server.clock()
-  const endsWithin = (from: number, to: number) => (token: PersonalTokenSummary) =>
-    token.expires !== null && token.expires > from && token.expires <= to
+/** The columns by which every list of tokens is sorted and filtered. */
+type SortedToken = Pick<PersonalTokenSummary, 'id' | 'createdAt' | 'expires' | 'lastUsedAt'>
+
+/** Returns the orders of a list of tokens. */
+export const tokenOrders = <Token extends SortedToken>(nameOf: (token: Token) => string) => ({
+  newest: ({ id }: Token) => -id,
+  oldest: ({ id }: Token) => id,
+  name: nameOf,
+  expires: ({ expires }: Token) => expires ?? latest,
+  used: ({ lastUsedAt }: Token) => -(lastUsedAt ?? 0),
+  unused: ({ lastUsedAt, createdAt }: Token) => lastUsedAt ?? createdAt,
+})
+
+/** Returns the filters of a list of tokens by their expiry and use. */
+export const tokenFilters = (now: number) => {
+  const endsWithin =
+    (from: number, to: number) =>
+    ({ expires }: SortedToken) =>
+      expires !== null && expires > from && expires <= to
   return {
-    idOf: ({ id }) => String(id),
-    textsOf: ({ name }) => [name],
-    orders: {
-      newest: ({ id }) => -id,
-      oldest: ({ id }) => id,
-      name: ({ name }) => name,
-      expires: ({ expires }) => expires ?? latest,
-      used: ({ lastUsedAt }) => -(lastUsedAt ?? 0),
-      unused: ({ lastUsedAt, createdAt }) => lastUsedAt ?? createdAt,
-    },
-    filters: {
-      never_used: ({ lastUsedAt }) => lastUsedAt === null,
-      expiring: endsWithin(now, now + soon),
-      expired: endsWithin(0, now),
-      no_expiry: ({ expires }) => expires === null,
-    },
-    scopesOf: ({ scopes }) => server.scopes.visible(scopes),
+    never_used: ({ lastUsedAt }: SortedToken) => lastUsedAt === null,
+    expiring: endsWithin(now, now + soon),
+    expired: endsWithin(0, now),
+    no_expiry: ({ expires }: SortedToken) => expires === null,
   }
 }
+
+const arrangementOf = ({ server }: SettingsRequest): Arrangement<PersonalTokenSummary> => ({
+  idOf: ({ id }) => String(id),
+  textsOf: ({ name }) => [name],
+  orders: tokenOrders(({ name }) => name),
+  filters: tokenFilters(server.clock()),
+  scopesOf: ({ scopes }) => server.scopes.visible(scopes),
+})
 
 /** Lists the personal tokens of the user. */
 export const showPersonalTokens = async (

@@ -1,5 +1,6 @@
 import type { Refusal } from '../../../model/refusal.ts'
 import type { RefusedClientItem } from '../../../pages/models/admin.ts'
+import { adminApplicationAddress } from './addresses.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 /** The maximum number of listed clients, and of listed reasons of a client. */
@@ -13,14 +14,15 @@ export const refusedClients = async ({
   const most = await server.refusals.mostRefused(maxClients)
   const ids = most.map(({ clientId }) => clientId)
   const [clients, refusals] = await Promise.all([
-    Promise.all(ids.map((clientId) => server.clients.find(clientId))),
+    server.clients.among(ids),
     server.refusals.listMany(ids),
   ])
   return most.flatMap(({ clientId, count, at }, index) => {
-    const client = clients[index]
+    const client = clients.find((one) => one.clientId === clientId)
     if (!client || client.isPersonal) return []
-    const href = `${server.ui.links.admin}?${new URLSearchParams({ client: clientId })}`
-    return [{ name: client.name, href, count, at, reasons: reasonsOf(refusals[index] ?? []) }]
+    const href = adminApplicationAddress(server.ui, clientId)
+    const reasons = reasonsOf(refusals[index] ?? [])
+    return [{ clientId, name: client.name, href, count, at, reasons }]
   })
 }
 

@@ -4,14 +4,19 @@ import type { Client } from '../../../model/client.ts'
 import { keptMetadata } from '../../../model/client-metadata.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
 import type { User } from '../../../model/user.ts'
+import type { RefusedClientItem } from '../../../pages/models/admin.ts'
 import type { EndedSession } from '../../../pages/models/ended-session.ts'
 import type { ArrangedList } from '../../../pages/models/list.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import type { StoredSession } from '../../../store/contract/sessions.ts'
-import type { TokenWithNames } from '../../../store/contract/tokens.ts'
-import type { adminClient, adminToken } from '../../openapi/schemas/administration.ts'
+import type { TokenSummary, TokenWithNames } from '../../../store/contract/tokens.ts'
+import type {
+  adminClient,
+  adminToken,
+  refusedClient,
+} from '../../openapi/schemas/administration.ts'
 import type {
   arrangement,
   authorizedApplication,
@@ -206,6 +211,34 @@ export const leakedToWire = (
   last_used_address: lastUse?.address ?? null,
   acts: facts.acts,
   events: facts.events.map(isAdmin ? auditToWire : ownAuditToWire),
+})
+
+/** Converts an application whose requests were refused, for administrators. */
+export const refusedClientToWire = ({
+  clientId,
+  name,
+  count,
+  at,
+  reasons,
+}: RefusedClientItem): Wire<typeof refusedClient> => ({
+  client_id: clientId,
+  name,
+  count,
+  last_at: time(at),
+  reasons,
+})
+
+/** Converts a token of the list for administrators. */
+export const tokenSummaryToWire = (token: TokenSummary): Wire<typeof adminToken> => ({
+  id: token.id,
+  name: token.clientName,
+  client_id: token.clientId,
+  is_personal: token.isPersonal,
+  user: token.userEmail,
+  scopes: token.scopes,
+  created_at: time(token.createdAt),
+  expires: timeOrNull(token.expires),
+  last_used_at: timeOrNull(token.lastUsedAt),
 })
 
 export const adminTokenToWire = ({

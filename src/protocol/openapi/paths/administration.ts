@@ -1,9 +1,17 @@
 import type { Described } from '../described.ts'
-import { named, type Parts } from '../schema.ts'
-import { after, change, done, inPath, inQuery, look } from './settings-operation.ts'
+import { either, named, type Parts } from '../schema.ts'
+import { after, arranged, change, done, inPath, inQuery, look } from './settings-operation.ts'
 
 /** Describes the pages for administrators. Other users receive a 404 response. */
 export const administrationPaths = (server: Described): Parts => ({
+  [`${server.settings.adminPrefix}/`]: {
+    get: look(server, {
+      id: 'getAdministration',
+      summary: 'Lists the applications that were refused most, for administrators',
+      finds: true,
+      response: [200, 'The applications.', named('AdministrationOverview')],
+    }),
+  },
   [`${server.settings.adminPrefix}/applications/`]: {
     get: look(server, {
       id: 'listEverything',
@@ -22,6 +30,53 @@ export const administrationPaths = (server: Described): Parts => ({
       summary: 'Verifies, disables or deletes an application, or deletes a token',
       finds: true,
       body: named('AdministrationForm'),
+      response: done,
+    }),
+  },
+  [`${server.settings.adminPrefix}/applications/{client_id}/`]: {
+    parameters: [inPath('client_id', 'The ID of a client.')],
+    get: look(server, {
+      id: 'getApplication',
+      summary: 'Returns an application for administrators',
+      finds: true,
+      response: [200, 'The application.', named('AdminClient')],
+    }),
+    post: change(server, {
+      id: 'administerApplication',
+      summary: 'Verifies, disables or deletes an application, or ends its tokens',
+      finds: true,
+      body: named('AdminClientForm'),
+      response: [
+        200,
+        'The changed application, or an empty object after a deletion.',
+        either(named('AdminClient'), named('Done')),
+      ],
+    }),
+  },
+  [`${server.settings.adminPrefix}/tokens/`]: {
+    get: look(server, {
+      id: 'listTokens',
+      summary: 'Finds, sorts and filters the tokens of all users for administrators',
+      finds: true,
+      query: arranged(
+        ['newest', 'oldest', 'name', 'expires', 'used', 'unused'],
+        ['never_used', 'expiring', 'expired', 'no_expiry'],
+        [
+          inQuery('kind', 'The kind of the tokens.', {
+            type: 'string',
+            enum: ['personal', 'access', 'refresh'],
+          }),
+          inQuery('scope', 'A scope of the tokens.'),
+        ],
+        inQuery('token', 'A user’s e-mail address, a client’s id or a token’s id.'),
+      ),
+      response: [200, 'A page of the list.', named('AdminTokens')],
+    }),
+    post: change(server, {
+      id: 'administerToken',
+      summary: 'Deletes a token',
+      finds: true,
+      body: named('AdminTokenForm'),
       response: done,
     }),
   },

@@ -35,6 +35,13 @@ const parameters: Readonly<Record<string, z.ZodType>> = {
   ui_locales: anyText,
 }
 
+const requestObject = {
+  request: anyText.describe(
+    'A request object: a JWT that contains the other parameters (RFC 9101).',
+  ),
+  request_uri: anyText.describe('The registered address of a request object.'),
+}
+
 const decision = {
   confirm: anyText.describe('`yes` or `no`.'),
   authorization_request: anyText,
@@ -43,9 +50,10 @@ const decision = {
 }
 
 /** Describes the authorization endpoint, which is for browsers and not for scripts. */
-export const authorizationPath = ({ responseTypes }: Described): Part => {
+export const authorizationPath = ({ responseTypes, settings }: Described): Part => {
   const described = {
     ...parameters,
+    ...(settings.requestObjects && requestObject),
     response_type: anyText.describe(`One of: ${responseTypes.join(', ')}.`),
   }
   const common = { tags: ['protocol'], security: [], responses }

@@ -102,8 +102,9 @@ export const arranged = (
   orders: readonly string[],
   filters: readonly string[],
   more: readonly Part[] = [],
+  search = inQuery('q', 'A part of the name.'),
 ): readonly Part[] => [
-  inQuery('q', 'A part of the name.'),
+  search,
   inQuery('sort', 'The order of the entries.', { type: 'string', enum: orders }),
   inQuery('filter', 'Selects some of the entries.', { type: 'string', enum: filters }),
   ...more,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { formId, formText } from '../form-fields.ts'
-import { flag, id, text, time } from '../shape.ts'
-import { next } from './applications.ts'
+import { count, flag, id, text, time } from '../shape.ts'
+import { arrangement, next } from './applications.ts'
 import { client } from './clients.ts'
 
 export const adminClient = client.extend({
@@ -26,6 +26,23 @@ export const adminToken = z.strictObject({
   last_used_at: time.nullable(),
 })
 
+/** An application whose requests were refused in the last seven days. */
+export const refusedClient = z.strictObject({
+  client_id: text,
+  name: text,
+  count: count.describe('The number of refused requests.'),
+  last_at: time,
+  reasons: z
+    .array(z.strictObject({ description: text, count }))
+    .describe('The most frequent reasons of the latest refusals.'),
+})
+
+export const overview = z.strictObject({
+  refused: z.array(refusedClient).describe('The applications that were refused most.'),
+})
+
+export const adminTokens = arrangement.extend({ tokens: z.array(adminToken) })
+
 export const administration = z.strictObject({
   clients: z.array(adminClient),
   tokens: z.array(adminToken),
@@ -41,30 +58,57 @@ export const clientActs = [
   'enable',
   'pin',
   'unpin',
+  'end_tokens',
   'set_default_resource',
   'delete',
 ] as const
 
-export const administrationForm = z.looseObject({
-  act: z
-    .enum(clientActs, { error: `one of ${clientActs.join(', ')}` })
-    .optional()
-    .describe('The action. A token can only be deleted.'),
-  search: z
-    .enum(['client', 'token'], { error: 'client or token' })
-    .optional()
-    .describe('The list to search, instead of an action. Scripts search by the query of a GET.'),
-  client: formText.optional().describe('The text to search for in the applications.'),
-  token: formText.optional().describe('The text to search for in the tokens.'),
-  client_id: formText.optional().describe('The ID of the client.'),
+const clientAct = z.enum(clientActs, { error: `one of ${clientActs.join(', ')}` }).optional()
+
+/** The form that acts on the client in the path. */
+export const clientForm = z.looseObject({
+  act: clientAct.describe('The action.'),
   default_resource: formText
     .optional()
     .describe('The default resource for `set_default_resource`; empty: the setting of the server.'),
-  token_id: formId.optional().describe('The ID of the token, instead of a client ID.'),
   confirm_name: formText.optional().describe('The name of the client, to confirm its deletion.'),
   seen: formText
     .optional()
     .describe(
       'The digest in the form of the page, to verify or pin a client. The request fails if the client changed since then.',
     ),
+})
+
+const tokenId = formId.optional()
+const choice = formText.optional().describe('A choice of the search form.')
+const choices = { sort: choice, filter: choice }
+const back = formText.optional().describe('The query of the list to which the browser returns.')
+
+/** The form that deletes a token. */
+export const tokenForm = z.looseObject({
+  act: z.enum(['delete'], { error: 'delete' }).optional().describe('The action.'),
+  search: z
+    .enum(['token'], { error: 'token' })
+    .optional()
+    .describe('The list to search, instead of an action. Scripts search by the query of a GET.'),
+  token: formText.optional().describe('The text to search for.'),
+  ...choices,
+  kind: choice,
+  scope: choice,
+  token_id: tokenId.describe('The ID of the token.'),
+  back,
+})
+
+export const administrationForm = clientForm.extend({
+  act: clientAct.describe('The action. A token can only be deleted.'),
+  search: z
+    .enum(['client', 'token'], { error: 'client or token' })
+    .optional()
+    .describe('The list to search, instead of an action. Scripts search by the query of a GET.'),
+  client: formText.optional().describe('The text to search for in the applications.'),
+  token: formText.optional().describe('The text to search for in the tokens.'),
+  ...choices,
+  client_id: formText.optional().describe('The ID of the client.'),
+  token_id: tokenId.describe('The ID of the token, instead of a client ID.'),
+  back,
 })

@@ -1,5 +1,11 @@
 import { type AliasedExpression, type Selectable, sql } from 'kysely'
-import type { AuthorizedTokenRow, TokenStore, TokenWithNames } from '../../contract/tokens.ts'
+import type { Cursor } from '../../contract/page.ts'
+import type {
+  AuthorizedTokenRow,
+  TokenStore,
+  TokenSummary,
+  TokenWithNames,
+} from '../../contract/tokens.ts'
 import { split } from '../codecs.ts'
 import { byKey, type Handle, isAmong, keyOf, unindexed } from '../handle.ts'
 import { page, placeOf } from '../page.ts'
@@ -27,11 +33,38 @@ const namedFromRow = (
   row: TokenRow & { readonly client_name: string; readonly user_email: string | null },
 ): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: row.user_email })
 
+const summaryFromRow = (
+  row: Pick<
+    TokenRow,
+    | 'id'
+    | 'client_id'
+    | 'is_personal'
+    | 'user_id'
+    | 'scopes'
+    | 'created_at'
+    | 'expires'
+    | 'last_used_at'
+    | 'refresh_token_digest'
+  > & { readonly client_name: string; readonly user_email: string | null },
+): TokenSummary => ({
+  id: row.id,
+  clientId: row.client_id,
+  clientName: row.client_name,
+  isPersonal: row.is_personal === 1,
+  isRefreshable: row.refresh_token_digest !== null,
+  userId: row.user_id,
+  userEmail: row.user_email,
+  scopes: split(row.scopes),
+  createdAt: row.created_at,
+  expires: row.expires,
+  lastUsedAt: row.last_used_at,
+})
+
 /** Lists the tokens of authorized applications of a user, and all tokens for administrators. */
 export const listedTokens = (
   handle: Handle,
   tokens: LiveTokens,
-): Pick<TokenStore, 'authorizedOf' | 'authorized' | 'search'> => {
+): Pick<TokenStore, 'authorizedOf' | 'authorized' | 'search' | 'searchSummaries'> => {
   const { read, users } = handle
   const authorizedOf = (
     authorizations: AliasedExpression<Selectable<Tables['oauth2server_authorization']>, 'a'>,
@@ -39,6 +72,34 @@ export const listedTokens = (
     tokens
       .innerJoin(authorizations, 'a.id', 't.authorization_id')
       .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
+
+  /** Returns one page of the tokens whose user's e-mail address, client ID or ID equals the text. */
+  const matching = (text: string, { after, limit }: Cursor) => {
+    const place = placeOf(after)
+    return tokens
+      .where('t.successor_id', 'is', null)
+      .$if(text !== '', (q) => {
+        if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
+        if (!text.includes('@')) return q.where('t.client_key', '=', keyOf(text))
+        // The built-in table stores e-mail addresses in lower case, so the query can use their index. The table of an
+        // application may contain upper case.
+        const email = users === 'built-in' ? sql.ref('s.email') : sql`lower(s.email)`
+        const named = read
+          .selectFrom(userSource(handle, 's'))
+          .select('s.id')
+          .where(sql<boolean>`${email} = ${text.toLowerCase()}`)
+        return q.where(isAmong(handle, 't.user_id', named))
+      })
+      .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
+      .orderBy('t.id', 'desc')
+      .limit(limit + 1)
+  }
+
+  // Use a literal instead of a parameter, so that the query can read the partial index of personal tokens.
+  const personal = read
+    .selectFrom('oauth2server_token')
+    .select('id')
+    .where(sql<boolean>`is_personal = 1`)
 
   return {
     async authorizedOf(userId, clientIds, now, { limit, countLimit }) {
@@ -83,28 +144,26 @@ export const listedTokens = (
       return row && authorizedFromRow(row)
     },
 
-    async search(text, { after, limit }) {
-      const place = placeOf(after)
-      const rows = await tokens
+    async search(text, cursor) {
+      const rows = await matching(text, cursor)
         .select(['c.name as client_name', 'u.email as user_email'])
-        .where('t.successor_id', 'is', null)
-        .$if(text !== '', (q) => {
-          if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
-          if (!text.includes('@')) return q.where('t.client_key', '=', keyOf(text))
-          // The built-in table stores e-mail addresses in lower case, so the query can use their index. The table of an
-          // application may contain upper case.
-          const email = users === 'built-in' ? sql.ref('s.email') : sql`lower(s.email)`
-          const named = read
-            .selectFrom(userSource(handle, 's'))
-            .select('s.id')
-            .where(sql<boolean>`${email} = ${text.toLowerCase()}`)
-          return q.where(isAmong(handle, 't.user_id', named))
-        })
-        .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
-        .orderBy('t.id', 'desc')
-        .limit(limit + 1)
         .execute()
-      return page(rows, limit, namedFromRow, ({ id }) => [id, ''])
+      return page(rows, cursor.limit, namedFromRow, ({ id }) => [id, ''])
+    },
+
+    async searchSummaries({ text, isPersonal }, cursor) {
+      const rows = await matching(text, cursor)
+        .clearSelect()
+        .select(['t.id', 'c.client_id', 'c.name as client_name', 't.is_personal'])
+        .select(['t.user_id', 'u.email as user_email', 't.scopes', 't.created_at'])
+        .select(['t.expires', 't.last_used_at', 't.refresh_token_digest'])
+        .$if(isPersonal, (q) =>
+          q.where(
+            text === '' ? isAmong(handle, 't.id', personal) : sql<boolean>`t.is_personal = 1`,
+          ),
+        )
+        .execute()
+      return page(rows, cursor.limit, summaryFromRow, ({ id }) => [id, ''])
     },
   }
 }

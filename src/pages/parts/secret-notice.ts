@@ -1,0 +1,10 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { FormProblem } from './forms.ts'
+import { alert } from './notices.ts'
+
+/** Renders the problem of a form. For a search for a secret, links to the page for leaked secrets. */
+export const secretNotice = (problem: FormProblem | undefined, frame: Frame): Html =>
+  problem?.sentence === frame.texts.problems.looksLikeSecret
+    ? html`<p class="notice" role="alert">${problem.sentence} <a href="${frame.links.leaked}">${frame.texts.leaked.title}</a></p>`
+    : alert(problem?.sentence)

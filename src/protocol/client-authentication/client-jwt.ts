@@ -1,0 +1,151 @@
+import {
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTVerifyResult,
+  jwtVerify,
+} from 'jose'
+import { signatureAlgorithms } from '../../crypto/jose.ts'
+import { OutboundFailed } from '../../http/outbound/outbound.ts'
+import type { Client } from '../../model/client.ts'
+import { clientKeys } from '../../model/client-keys.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { ClientLookup } from '../client-lookup.ts'
+import type { Configuration, Environment, ServerContext, Throttling } from '../server-context.ts'
+
+/** The tolerated clock skew in seconds. */
+export const clockSkew = 60
+/** The minimum age in seconds of fetched keys before a JWT with an unknown key causes another fetch. */
+const minKeyAge = 60
+const maxKeySetSize = 65_536
+
+/** A JWT that a client sent. */
+export interface ClientJwt {
+  readonly jwt: string
+  /** The noun that names the JWT in errors. */
+  readonly noun: string
+  /** Returns the error for the JWT. */
+  readonly refused: (sentence: string, cause?: unknown) => OAuthError
+  /** The time at which the JWT must be valid, in milliseconds since the epoch; by default the current time. */
+  readonly at?: number
+}
+
+interface KeyLookup extends ClientLookup {
+  /** The maximum age of fetched keys in seconds; older keys are fetched again. */
+  readonly maxAge?: number
+}
+
+/**
+ * Returns the registered keys of a client, or fetches them from its `jwks_uri`.
+ * @throws OAuthError, 429 for too many fetches
+ */
+const keysOf = async (
+  { jwks, jwksUri }: Client,
+  refused: ClientJwt['refused'],
+  { outbound, limits }: Pick<ServerContext, 'outbound'> & Throttling,
+  { address = '', maxAge }: KeyLookup,
+): Promise<JSONWebKeySet> => {
+  if (jwksUri === null) return JSON.parse(jwks ?? '{"keys":[]}') as JSONWebKeySet
+  try {
+    return await outbound.json({
+      url: jwksUri,
+      accept: ['application/json', 'application/*+json'],
+      largest: maxKeySetSize,
+      read: clientKeys,
+      requester: address,
+      beforeSending: () => limits.consume('clientDocuments', address),
+      ...(maxAge === undefined ? {} : { maxAge }),
+    })
+  } catch (error) {
+    const sentence = `The keys of the client could not be used: ${error instanceof Error ? error.message : ''}`
+    if (error instanceof InvalidField) throw refused(sentence, error)
+    if (!(error instanceof OutboundFailed)) throw error
+    if (!error.isOutage) throw refused(sentence, error)
+    // The credentials could not be checked, so the client may retry the same request.
+    const headers = { 'retry-after': '5' }
+    throw new OAuthError('temporarily_unavailable', sentence, { cause: error, headers })
+  }
+}
+
+/** A key without a known private key. Verifying with it makes an unknown client take as long as a known client. */
+const nobodysKeys: JSONWebKeySet = {
+  keys: [
+    {
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+      y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+    },
+  ],
+}
+
+/** Returns the verified JWT, or undefined if none of the keys signed it. */
+const verified = async (
+  { jwt, at }: ClientJwt,
+  keys: JSONWebKeySet,
+  server: Configuration & Environment,
+): Promise<JWTVerifyResult | undefined> => {
+  const options = {
+    algorithms: [...signatureAlgorithms(server.settings)],
+    currentDate: new Date(at ?? server.clock()),
+    clockTolerance: clockSkew,
+  }
+  try {
+    return await jwtVerify(jwt, createLocalJWKSet(keys), options)
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    // Try each matching key, because the JWT does not identify one.
+    for await (const key of error) {
+      const found = await jwtVerify(jwt, key, options).catch(ifUnsigned)
+      if (found) return found
+    }
+    return undefined
+  }
+}
+
+const ifUnsigned = (error: unknown): undefined => {
+  if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+}
+
+/**
+ * Verifies a JWT with the registered keys of a client, and checks its times. Fetches the keys again if the JWT identifies an
+ * unknown key.
+ * @returns undefined if none of the keys signed it
+ * @throws OAuthError if the times are wrong, or if the keys cannot be used
+ */
+export const verifiedJwt = async (
+  signed: ClientJwt,
+  client: Client | undefined,
+  server: ServerContext,
+  lookup: ClientLookup,
+): Promise<JWTVerifyResult | undefined> => {
+  const { refused } = signed
+  try {
+    const keys = client ? await keysOf(client, refused, server, lookup) : nobodysKeys
+    return await verified(signed, keys, server).catch(async (error: unknown) => {
+      const isNewKey =
+        error instanceof errors.JWKSNoMatchingKey && client && client.jwksUri !== null
+      if (!isNewKey) throw error
+      const newer = await keysOf(client, refused, server, { ...lookup, maxAge: minKeyAge })
+      return verified(signed, newer, server)
+    })
+  } catch (error) {
+    // Return the reason, because a valid signature proves that the client sent the JWT.
+    const reason = claimProblem(error, signed)
+    if (reason) throw reason
+    if (error instanceof errors.JOSEError) return undefined
+    throw error
+  }
+}
+
+/** Returns the error for a claim that jose has refused; undefined for another error. */
+export const claimProblem = (
+  error: unknown,
+  { noun, refused }: Pick<ClientJwt, 'noun' | 'refused'>,
+): OAuthError | undefined => {
+  if (error instanceof errors.JWTExpired) return refused(`The ${noun} has expired.`)
+  return error instanceof errors.JWTClaimValidationFailed
+    ? refused(`The claim ${error.claim} of the ${noun} is not valid.`)
+    : undefined
+}

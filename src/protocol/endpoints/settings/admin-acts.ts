@@ -1,0 +1,85 @@
+import { sha256 } from '../../../crypto/digest.ts'
+import type { Client } from '../../../model/client.ts'
+import { InvalidField } from '../../../model/invalid-field.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import { logoUriOf } from '../../../records/clients/client-logos.ts'
+import { clientActs } from '../../openapi/schemas/administration.ts'
+import { notFound } from '../responses/problem.ts'
+import { asTokenId } from './addresses.ts'
+import { checkConfirmation } from './client.ts'
+import type { SettingsRequest } from './settings-request.ts'
+
+/** Returns the application with this ID. @throws OAuthError 404 for the client of a personal token, too */
+export const anyClient = async (clientId: string, { server }: SettingsRequest): Promise<Client> => {
+  const client = await server.clients.find(clientId)
+  if (!client || client.isPersonal) throw notFound()
+  return client
+}
+
+/** Carries out an act of an administrator on an application. Returns the sentence that confirms it. */
+export const actOnClient = async (
+  clientId: string,
+  request: SettingsRequest,
+  params: Parameters,
+): Promise<string> => {
+  const { http, server, signedIn, texts } = request
+  const act = actIn(params)
+  const client = await anyClient(clientId, request)
+  if (act === 'delete') checkConfirmation(params, client)
+  const seen = params.optional('seen')
+  if ((act === 'verify' || act === 'pin') && seen !== undefined && seen !== seenOf(client)) {
+    throw new InvalidField('act', 'The application has changed since the page was loaded.', {
+      problem: 'changedMeanwhile',
+    })
+  }
+  const actor = { user: signedIn.user, address: http.address }
+  if (act === 'set_default_resource') {
+    const resource = params.optional('default_resource') ?? null
+    await server.administration.setDefaultResource(client.clientId, resource, actor)
+  } else await server.administration.actOnClient(client.clientId, act, actor)
+  const { done } = texts
+  return {
+    verify: done.clientVerified,
+    unverify: done.clientUnverified,
+    fetch_logo: done.logoRequested,
+    disable: done.clientDisabled,
+    enable: done.clientEnabled,
+    pin: done.clientPinned,
+    unpin: done.clientUnpinned,
+    end_tokens: done.applicationTokensEnded,
+    set_default_resource: done.defaultResourceChanged,
+    delete: done.clientDeleted,
+  }[act](client.name)
+}
+
+/** Deletes a token, as an administrator. Returns the sentence that confirms it. */
+export const deleteToken = async (
+  { http, server, signedIn, texts }: SettingsRequest,
+  params: Parameters,
+): Promise<string> => {
+  const id = asTokenId(params.required('token_id'))
+  if (params.optional('act') !== 'delete')
+    throw new InvalidField('act', 'act must be delete for a token.')
+  const found = await server.tokens.get(id)
+  if (!found) throw notFound()
+  const client = await server.clients.find(found.clientId)
+  await server.administration.deleteToken(id, { user: signedIn.user, address: http.address })
+  return texts.done.tokenDeleted(client?.name ?? String(id))
+}
+
+const actIn = (params: Parameters): (typeof clientActs)[number] => {
+  const act = clientActs.find((known) => known === params.optional('act'))
+  if (!act) throw new InvalidField('act', `act must be one of ${clientActs.join(', ')}.`)
+  return act
+}
+
+/**
+ * Returns a digest of the fields that the page of a client shows, to detect changes before the administrator vouches for
+ * the client.
+ */
+export const seenOf = (client: Client): string => {
+  const { name, description, website, redirectUris, userId } = client
+  return sha256(
+    JSON.stringify([name, description, website, redirectUris, userId, logoUriOf(client)]),
+  )
+}

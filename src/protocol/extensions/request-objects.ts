@@ -1,0 +1,212 @@
+// RFC 9101: JWT-Secured Authorization Request (JAR), OpenID Connect Core 1.0 §6
+import { sha256 } from '../../crypto/digest.ts'
+import { signatureAlgorithms } from '../../crypto/jose.ts'
+import { OutboundFailed } from '../../http/outbound/outbound.ts'
+import type { Client } from '../../model/client.ts'
+import { keptMetadata } from '../../model/client-metadata.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import { withoutFragment } from '../../model/openid-client-metadata.ts'
+import type { Parameters } from '../../model/parameters.ts'
+import { hasImposed } from '../../model/self-imposed-rules.ts'
+import { clockSkew } from '../client-authentication/client-jwt.ts'
+import type { ClientLookup } from '../client-lookup.ts'
+import type { ReferredRequest } from '../plug-ins/extension.ts'
+import type { Extension } from '../plug-ins.ts'
+import { type Accepted, acceptedClaims, refused } from '../request-objects/claims.ts'
+import { parametersIn } from '../request-objects/parameters-in.ts'
+import type { Environment, Keys, ServerContext } from '../server-context.ts'
+
+/** A request object that is accepted once. */
+interface UsedOnce {
+  readonly clientId: string
+  readonly jti: string
+  /** Seconds since the epoch. */
+  readonly exp: number
+}
+
+const pushedReference = 'urn:ietf:params:oauth:request_uri:'
+const document = {
+  accept: ['application/oauth-authz-req+jwt', 'application/jwt'],
+  largest: 16_384,
+}
+/** The parameter that records when the server first read the request object. */
+const firstRead = 'request_object_read'
+/** The parameter of a pushed request that records that the client signed the request. */
+const signedRequest = 'signed_request_object'
+/** Milliseconds for which a request object that has expired is still accepted while the user logs in. */
+const timeToLogIn = 600_000
+
+// The parameters that come from a request object. A client cannot add its parameters to these maps.
+const signed = new WeakSet<Parameters>()
+const once = new WeakMap<Parameters, UsedOnce>()
+
+const read = async (
+  sent: Parameters,
+  server: ServerContext,
+  { address = '' }: Pick<ClientLookup, 'address'>,
+): Promise<ReferredRequest | undefined> => {
+  const given = { request: sent.opaque('request'), requestUri: sent.opaque('request_uri') }
+  const isPushed = given.requestUri?.startsWith(pushedReference) ?? true
+  if (given.request === undefined && isPushed) return undefined
+  const lookup = { address, forAuthorization: true }
+  const client = await server.getClient(sent.required('client_id'), lookup)
+  // The server refuses the client before it looks at the other parameters.
+  if (!client?.isActive) return undefined
+  try {
+    const jwt = await objectOf(given, client, server, address)
+    const at = firstReadAt(sent, jwt, server)
+    const accepted = await acceptedClaims({ jwt, client, at, address }, server)
+    const params = parametersIn(accepted.claims)
+    checkResponseType(sent, params)
+    await note(params, accepted, client, server)
+    const mayExpire = accepted.claims.exp !== undefined
+    return { params, ...(mayExpire && { added: recorded(at, jwt, server) }) }
+  } catch (error) {
+    if (error instanceof OAuthError) return { params: sent, refusal: error }
+    throw error
+  }
+}
+
+interface Given {
+  readonly request: string | undefined
+  readonly requestUri: string | undefined
+}
+
+const objectOf = async (
+  { request, requestUri }: Given,
+  client: Client,
+  server: ServerContext,
+  address: string,
+): Promise<string> => {
+  if (request === undefined) return fetched(requestUri ?? '', client, server, address)
+  if (requestUri === undefined) return request
+  throw new OAuthError('invalid_request', 'Send either request or request_uri, not both.')
+}
+
+/** Notes what is known about the object of the parameters. @throws OAuthError if it was already used */
+const note = async (
+  params: Parameters,
+  { claims: { jti, exp }, isSigned }: Accepted,
+  { clientId }: Client,
+  server: ServerContext,
+): Promise<void> => {
+  if (isSigned) signed.add(params)
+  if (jti === undefined || exp === undefined) return
+  const use = { clientId, jti, exp }
+  if (await uses(server).get(nameOf(use))) throw used()
+  once.set(params, use)
+}
+
+/** Fetches a request object from a registered address. OpenID Connect Core §6.2, RFC 9101 §10.4. */
+const fetched = async (
+  requestUri: string,
+  client: Client,
+  { outbound, limits }: ServerContext,
+  address: string,
+): Promise<string> => {
+  const url = withoutFragment(requestUri)
+  const { request_uris: registered = [] } = keptMetadata(client)
+  if (!registered.some((one) => withoutFragment(one) === url))
+    throw new OAuthError('invalid_request_uri', 'request_uri is not registered for this client.')
+  try {
+    return await outbound.text({
+      ...document,
+      url,
+      read: (text) => text.trim(),
+      // Ask the host each time, so that the content is never older than the fragment says.
+      maxAge: 0,
+      requester: address,
+      beforeSending: () => limits.consume('clientDocuments', address),
+    })
+  } catch (error) {
+    if (!(error instanceof OutboundFailed)) throw error
+    const sentence = `The request object at request_uri could not be fetched: ${error.message}`
+    throw new OAuthError('invalid_request_uri', sentence, { cause: error })
+  }
+}
+
+// RFC 9101 §6.3 ignores the parameters outside the request object. OpenID Connect Core §6.1 requires that this one matches.
+const checkResponseType = (sent: Parameters, params: Parameters): void => {
+  const outside = sent.opaque('response_type')
+  if (outside !== undefined && outside !== params.opaque('response_type'))
+    throw new OAuthError(
+      'invalid_request',
+      'response_type must have the same value in the request object as outside.',
+    )
+}
+
+// The browser repeats the request after the login. The request object may expire in the meantime, so the URL records
+// when it was valid.
+const readClaims = (jwt: string) => [firstRead, sha256(jwt)]
+
+const recorded = (at: number, jwt: string, { keys }: Keys): Readonly<Record<string, string>> => ({
+  [firstRead]: keys.seal('transient', String(at), readClaims(jwt)),
+})
+
+const firstReadAt = (
+  sent: Parameters,
+  jwt: string,
+  { keys, clock }: Keys & Environment,
+): number => {
+  const [sealed = ''] = sent.repeated(firstRead)
+  const at = Number(keys.open('transient', sealed, readClaims(jwt)) ?? 0)
+  return at + timeToLogIn > clock() ? at : clock()
+}
+
+const signedClaims = (params: Parameters) => [signedRequest, params.opaque('client_id') ?? '']
+
+/** Returns whether the client signed the request, or pushed a request that it signed. */
+const isSigned = (params: Parameters, { keys }: Keys): boolean => {
+  const [sealed = ''] = params.repeated(signedRequest)
+  return signed.has(params) || keys.open('transient', sealed, signedClaims(params)) !== undefined
+}
+
+const uses = (server: ServerContext) => server.transientValues<true>('request_object')
+
+const nameOf = ({ clientId, jti }: UsedOnce): string => JSON.stringify([clientId, jti])
+
+const used = (): OAuthError =>
+  refused('The request object was already used: a jti is accepted only once.')
+
+/** Records the use of a request object with `jti`. @throws OAuthError if it was already used */
+const useOnce = async (use: UsedOnce, server: ServerContext): Promise<void> => {
+  const expiresAt = (use.exp + clockSkew) * 1000 + timeToLogIn
+  if (!(await uses(server).claimOnce(nameOf(use), true, expiresAt))) throw used()
+}
+
+/** Lets a client send its authorization request as a JWT, by value or by reference. */
+export const requestObjects: Extension = {
+  name: 'request-objects',
+  isOn: (settings) => settings.requestObjects,
+  authorizationParameters: ['request', 'request_uri'],
+  // `none` is not listed, because only clients that registered it may use it.
+  metadata: ({ settings }) => ({
+    request_parameter_supported: true,
+    request_uri_parameter_supported: true,
+    require_request_uri_registration: true,
+    request_object_signing_alg_values_supported: signatureAlgorithms(settings),
+  }),
+  onAuthorizationParameters: read,
+
+  async onPushedRequest(params, _http, server) {
+    const use = once.get(params)
+    if (use) await useOnce(use, server)
+    return signed.has(params)
+      ? { [signedRequest]: server.keys.seal('transient', '', signedClaims(params)) }
+      : {}
+  },
+
+  // RFC 9101 §10.5
+  onAuthorizationRequest(params, { client }, server): UsedOnce | undefined {
+    if (hasImposed(client, 'require_signed_request_object') && !isSigned(params, server))
+      throw new OAuthError('invalid_request', 'The client must sign its authorization requests.')
+    return once.get(params)
+  },
+
+  // The object is used when the user decides, because users may reload the page.
+  async onAuthorizationResponse(server, answered) {
+    const use = answered?.[requestObjects.name]
+    if (use) await useOnce(use as UsedOnce, server)
+    return {}
+  },
+}
