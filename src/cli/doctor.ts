@@ -92,7 +92,7 @@ const issuerIn = (url: string): string => {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(url) || parsed.username !== '')
     throw new UsageError(
-      `--url accepts a URL such as https://login.example.org; given was ${shown(url)}`,
+      `--url accepts a URL such as https://login.example.org; the given value is ${shown(url)}`,
     )
   return `${parsed.origin}${parsed.pathname.replace(/\/$/, '')}`
 }

@@ -51,7 +51,7 @@ export const pagesOf = (own: Partial<Pages> = {}): Pages => {
   const names = Object.keys(builtInPages).join(', ')
   const problems = replaced.flatMap(([name, page]) => {
     if (!Object.hasOwn(builtInPages, name))
-      return `pages accepts functions named ${names}; given was ${JSON.stringify(name)}.`
+      return `pages accepts functions named ${names}; the given name is ${JSON.stringify(name)}.`
     return typeof page === 'function' ? [] : `pages.${name} must be a function.`
   })
   if (problems.length > 0) throw new InvalidSettings(problems)

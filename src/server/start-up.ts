@@ -150,7 +150,7 @@ const defaultResourceProblems = (
     return ['defaultResource (OAUTH2SERVER_DEFAULT_RESOURCE) needs resourceIndicators.']
   if (resourceNamed(known, defaultResource)) return []
   return [
-    `defaultResource (OAUTH2SERVER_DEFAULT_RESOURCE) must be one of ${known.map(({ resource }) => resource).join(', ')}; given was ${JSON.stringify(defaultResource)}.`,
+    `defaultResource (OAUTH2SERVER_DEFAULT_RESOURCE) must be one of ${known.map(({ resource }) => resource).join(', ')}; the given value is ${JSON.stringify(defaultResource)}.`,
   ]
 }
 
@@ -208,7 +208,7 @@ const plainPath = /^(?:\/[A-Za-z0-9\-._~]+)*\/?$/
 
 const checkedIssuer = (issuer: unknown): string => {
   const refuse = (why: string) =>
-    new InvalidSettings([`issuer (BASE_URL) ${why}; given was ${JSON.stringify(issuer)}.`])
+    new InvalidSettings([`issuer (BASE_URL) ${why}; the given value is ${JSON.stringify(issuer)}.`])
   if (typeof issuer !== 'string' || !URL.canParse(issuer))
     throw refuse('must be a URL such as https://api.example.org')
   const { protocol, hostname, search, hash, username, password, origin, pathname } = new URL(issuer)
@@ -248,7 +248,7 @@ const checkDefaultScopes = ({ defaultScopes }: Settings, scopes: ScopeRegistry):
   } catch (error) {
     if (!(error instanceof ScopeDoesNotExists)) throw error
     throw new InvalidSettings([
-      `defaultScopes (OAUTH2SERVER_DEFAULT_SCOPES) accepts registered scopes; given was ${JSON.stringify(error.scope)}.`,
+      `defaultScopes (OAUTH2SERVER_DEFAULT_SCOPES) accepts registered scopes; the given value is ${JSON.stringify(error.scope)}.`,
     ])
   }
 }
@@ -279,7 +279,7 @@ const errorView = (
   if (path?.startsWith('/') && !/^\/[/\\]/.test(path)) return path
   const accepted = [errorsName, ...Object.keys(views)].join(', ')
   throw new InvalidSettings([
-    `errorEndpoint (OAUTH2_PROVIDER_ERROR_ENDPOINT) accepts ${accepted}, or a path that starts with one /; given was ${JSON.stringify(errorEndpoint)}.`,
+    `errorEndpoint (OAUTH2_PROVIDER_ERROR_ENDPOINT) accepts ${accepted}, or a path that starts with one /; the given value is ${JSON.stringify(errorEndpoint)}.`,
   ])
 }
 

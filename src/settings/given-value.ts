@@ -4,7 +4,7 @@ import { type SettingName, settings } from './settings.ts'
 /** Describes the given value of a setting for a start-up error. Never returns a secret. */
 export const given = (name: SettingName, value: unknown): string => {
   const { isSecret = false }: Setting<unknown, unknown> = settings[name]
-  return isSecret ? 'something else was given' : `given was ${shown(value)}`
+  return isSecret ? 'something else was given' : `the given value is ${shown(value)}`
 }
 
 const shown = (value: unknown): string => {

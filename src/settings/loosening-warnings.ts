@@ -32,7 +32,7 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
       'Private-use redirect URIs are allowed: another application can register the same URI scheme (RFC 8252 §8.1).',
     )
   if (value.sessionIpv4Prefix < 32 || value.sessionIpv6Prefix < 128)
-    found.push('Sessions are bound to a network, not to one address.')
+    found.push('Sessions are bound to a network, not to one IP address.')
   if (value.dynamicRegistration === 'open')
     found.push(
       'Anyone can register a client: the consent page warns that the client is not verified.',
@@ -41,7 +41,7 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
     found.push('Anyone can report leaked credentials: anyone who has a credential can revoke it.')
   if (value.dangerouslyAllowPrivateAddresses)
     found.push(
-      'The server sends requests to private addresses that clients supply: anyone who registers a client can reach this network.',
+      'The server sends requests to URLs of clients even if their IP addresses are private: anyone who registers a client can reach this network.',
     )
   if (value.dangerouslyIgnoreLimits)
     found.push(

@@ -23,7 +23,7 @@ const within = <V extends string>(
 ): Requirement<readonly V[]> => ({
   otherwise,
   isMet: (given) => given.every((one) => allowed.includes(one)),
-  needs: `none but ${allowed.join(', ')}`,
+  needs: `limited to ${allowed.join(', ')}`,
 })
 
 /** OAuth 2.1, which makes most advice of RFC 9700 mandatory. */

@@ -272,7 +272,7 @@ export interface SettingsInput {
    */
   readonly openidConnect?: SettingValues['openidConnect']
   /**
-   * The algorithm that signs ID tokens, unless a client registers another one.
+   * The algorithm that signs ID tokens, unless a client registers another algorithm.
    *
    * Default: `"RS256"`. The variable `OAUTH2SERVER_ID_TOKEN_SIGNING_ALGORITHM` accepts one of
    * RS256, ES256, EdDSA.

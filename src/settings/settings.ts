@@ -249,7 +249,7 @@ export const settings = {
   idTokenSigningAlgorithm: choice(
     ['RS256', 'ES256', 'EdDSA'],
     'RS256',
-    'The algorithm that signs ID tokens, unless a client registers another one.',
+    'The algorithm that signs ID tokens, unless a client registers another algorithm.',
   ),
   allowFrontChannelIdTokens: flag(
     false,

@@ -239,7 +239,7 @@ const check = (database: string | PostgresPool, options: PostgresOptions): void 
   // Other characters could end the name, and the rest of the text would become another setting or statement.
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
     throw new StoreUnusable(
-      `schema accepts lower-case letters, digits and _, at most 63 characters, without a digit at the beginning; given was ${JSON.stringify(schema)}.`,
+      `schema accepts lower-case letters, digits and _, at most 63 characters, without a digit at the beginning; the given value is ${JSON.stringify(schema)}.`,
     )
   if (schema !== undefined && !prepare)
     throw new StoreUnusable(

@@ -60,7 +60,9 @@ test('reports all invalid settings in one line', async () => {
   const env = { PORT: '0x50', OAUTH2SERVER_REQUIRE_PKCE: 'sometimes', OAUTH2SERVER_NONSENSE: '1' }
   const outcome = await place.runWith({ env }, 'scopes', 'list')
   expect(outcome).toEqual(refused(/Some settings cannot be used: /))
-  expect(outcome.stderr).toContain('PORT accepts a number from 1 to 65535; given was "0x50".')
+  expect(outcome.stderr).toContain(
+    'PORT accepts a number from 1 to 65535; the given value is "0x50".',
+  )
   expect(outcome.stderr).toContain('OAUTH2SERVER_REQUIRE_PKCE accepts one of public, always, never')
   expect(outcome.stderr).toContain('OAUTH2SERVER_NONSENSE is not a setting.')
 })

@@ -173,7 +173,7 @@ describe('client ID metadata documents §3 the client ID', () => {
           response.end(JSON.stringify({ client_id: clientId, redirect_uris: [callback] }))
         },
       )
-      expect((await errorPage(other)).text).toMatch(/client_id must be the address of the document/)
+      expect((await errorPage(other)).text).toMatch(/client_id must be the URL of the document/)
     }
   })
 })
@@ -198,15 +198,18 @@ describe('client ID metadata documents §4 the document', () => {
     ['"CLIENT_ID"', 'must be a JSON object'],
     ['{', 'It is not JSON.'],
     ['', 'It is not JSON.'],
-    ['{}', 'client_id must be the address of the document.'],
-    [{ ...right, client_id: undefined }, 'client_id must be the address'],
-    [{ ...right, client_id: 'https://client.example/' }, 'client_id must be the address'],
-    [{ ...right, client_id: 'CLIENT_ID/' }, 'client_id must be the address'],
-    [{ ...right, client_id: ['CLIENT_ID'] }, 'client_id must be the address'],
-    [{ ...right, client_id: 1 }, 'client_id must be the address'],
-    [{ ...right, client_secret: 'x' }, 'client_secret must not be there.'],
-    [{ ...right, client_secret: null }, 'client_secret must not be there.'],
-    [{ ...right, client_secret_expires_at: 0 }, 'client_secret_expires_at must not be there.'],
+    ['{}', 'client_id must be the URL of the document.'],
+    [{ ...right, client_id: undefined }, 'client_id must be the URL'],
+    [{ ...right, client_id: 'https://client.example/' }, 'client_id must be the URL'],
+    [{ ...right, client_id: 'CLIENT_ID/' }, 'client_id must be the URL'],
+    [{ ...right, client_id: ['CLIENT_ID'] }, 'client_id must be the URL'],
+    [{ ...right, client_id: 1 }, 'client_id must be the URL'],
+    [{ ...right, client_secret: 'x' }, 'client_secret is not allowed in the document.'],
+    [{ ...right, client_secret: null }, 'client_secret is not allowed in the document.'],
+    [
+      { ...right, client_secret_expires_at: 0 },
+      'client_secret_expires_at is not allowed in the document.',
+    ],
     [{ ...right, token_endpoint_auth_method: 'client_secret_basic' }, 'must be one of'],
     [{ ...right, token_endpoint_auth_method: 'client_secret_post' }, 'must be one of'],
     [{ ...right, token_endpoint_auth_method: 'client_secret_jwt' }, 'must be one of'],

@@ -125,7 +125,7 @@ describe('rejects a contradicting setting at start-up', () => {
     const { env = '' } = describeSettings().find((setting) => setting.name === name) ?? {}
     expect(problem).toMatch(
       new RegExp(
-        `^${name} \\(${env}\\) must be .* with securityProfile \\(OAUTH2SERVER_SECURITY_PROFILE\\) ${securityProfile.replace('.', '\\.')}; given was `,
+        `^${name} \\(${env}\\) must be .* with securityProfile \\(OAUTH2SERVER_SECURITY_PROFILE\\) ${securityProfile.replace('.', '\\.')}; the given value is `,
       ),
     )
     expect(problemsOf({ ...given })).toEqual([])
@@ -151,7 +151,7 @@ describe('rejects a contradicting setting at start-up', () => {
       OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'token',
     }
     expect(problemsOf(settingsFrom(env))).toEqual([
-      'allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) must be none but code with securityProfile (OAUTH2SERVER_SECURITY_PROFILE) oauth2.1; given was ["token"].',
+      'allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) must be limited to code with securityProfile (OAUTH2SERVER_SECURITY_PROFILE) oauth2.1; the given value is ["token"].',
     ])
   })
 

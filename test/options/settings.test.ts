@@ -173,7 +173,7 @@ describe('values of environment variables', () => {
     ['TRUSTED_PROXIES', '10.0.0.0/8/8'],
   ])('for %s are rejected with a description if they are invalid: %j', (env, text) => {
     const [problem, ...others] = problemsOf(() => settingsFrom({ [env]: text }))
-    expect(problem).toMatch(new RegExp(`^${env} accepts .+; given was `))
+    expect(problem).toMatch(new RegExp(`^${env} accepts .+; the given value is `))
     expect(others).toEqual([])
   })
 
@@ -236,9 +236,9 @@ describe('values in code', () => {
       }),
     )
     expect(problems).toHaveLength(4)
-    expect(problems[0]).toMatch(/^\w+ \(OAUTH2SERVER_\w+\) accepts .*; given was "?.*\.$/)
+    expect(problems[0]).toMatch(/^\w+ \(OAUTH2SERVER_\w+\) accepts .*; the given value is "?.*\.$/)
     expect(problems.join('\n')).toMatch(
-      /tokenExpiresIn \(OAUTH2_PROVIDER_TOKEN_EXPIRES_IN\) accepts an integer from 1 to \d+; given was "3600"/,
+      /tokenExpiresIn \(OAUTH2_PROVIDER_TOKEN_EXPIRES_IN\) accepts an integer from 1 to \d+; the given value is "3600"/,
     )
   })
 

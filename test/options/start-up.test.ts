@@ -219,7 +219,9 @@ describe('issuer', () => {
     'rejects the issuer %j, which is not a plain https URL or loopback URL [T018]',
     async (issuer) => {
       const problems = await problemsOf({ issuer })
-      expect(problems).toEqual([expect.stringMatching(/^issuer \(BASE_URL\) .*; given was /)])
+      expect(problems).toEqual([
+        expect.stringMatching(/^issuer \(BASE_URL\) .*; the given value is /),
+      ])
     },
   )
 

@@ -7,7 +7,7 @@ export interface AiClient {
    * The content of the metadata document. If the server does not support such documents, the client registers with it.
    */
   readonly metadata: Readonly<Record<string, unknown>>
-  /** The redirect URI that the client sends. Its port may differ from the registered one. */
+  /** The redirect URI that the client sends. Its port may differ from the port of the registered URI. */
   readonly redirectUri: string
   /** The authentication methods that the client supports. */
   readonly methods: readonly string[]

@@ -4,7 +4,10 @@ import type { LogoutFormValues } from '../models/client.ts'
 import { type FormProblem, problemsOf, textField } from './forms.ts'
 import { uriLinesField } from './redirect-uris-field.ts'
 
-/** Renders the fields for the logout of OpenID Connect. They are hidden until opened, unless one has a value or a problem. */
+/**
+ * Renders the fields for the logout of OpenID Connect. The fields are hidden until the user opens them, unless a field
+ * has a value or a problem.
+ */
 export const logoutFields = (
   { redirectUris, backchannelUri }: LogoutFormValues,
   problem: FormProblem | undefined,

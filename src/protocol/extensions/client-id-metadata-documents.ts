@@ -161,13 +161,10 @@ const withoutStatement = (document: unknown): unknown =>
 // §4, §4.1
 const checkDocument = (document: Readonly<Record<string, unknown>>, clientId: string): void => {
   if (document.client_id !== clientId)
-    throw new OAuthError(
-      'invalid_client_metadata',
-      'client_id must be the address of the document.',
-    )
+    throw new OAuthError('invalid_client_metadata', 'client_id must be the URL of the document.')
   for (const name of ['client_secret', 'client_secret_expires_at']) {
     if (Object.hasOwn(document, name))
-      throw new OAuthError('invalid_client_metadata', `${name} must not be there.`)
+      throw new OAuthError('invalid_client_metadata', `${name} is not allowed in the document.`)
   }
 }
 

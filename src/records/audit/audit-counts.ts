@@ -21,7 +21,7 @@ type Counting = { -readonly [Name in keyof WrittenCount]: WrittenCount[Name] }
 
 /**
  * Counts routine events in memory, and writes the counts once a second. Each process writes the totals of its own rows.
- * Therefore, it can repeat a write, and no process waits for the lock of another one.
+ * Therefore, a process can repeat a write, and does not wait for the locks of other processes.
  */
 export class AuditCounts {
   readonly #store: Pick<Store, 'auditCounts'>

@@ -142,7 +142,7 @@ export const markClient = async (
   return store.transaction(async (tx) => {
     const before = await rows.existing(clientId, tx)
     if (marks.isPinned && before.origin !== 'metadata_document')
-      throw new InvalidField('act', 'Only a client that a document describes can be pinned.')
+      throw new InvalidField('act', 'Only a client with a metadata document can be pinned.')
     const after = { ...before, ...marks }
     const logo = after.isVerified ? before.logo : null
     await tx.clients.update(clientId, rows.sealed({ ...after, logo }), clock())

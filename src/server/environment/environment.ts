@@ -100,7 +100,7 @@ const portFrom = (text: string): number => {
   const port = Number(text)
   if (/^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535) return port
   throw new InvalidSettings([
-    `PORT accepts a number from 1 to 65535; given was ${JSON.stringify(text)}.`,
+    `PORT accepts a number from 1 to 65535; the given value is ${JSON.stringify(text)}.`,
   ])
 }
 
@@ -136,7 +136,7 @@ const cannotListen = (error: NodeJS.ErrnoException, port: number, host: string):
     {
       EADDRINUSE: 'is already in use',
       EACCES: 'is not allowed for this user',
-      EADDRNOTAVAIL: 'is not available: the host is not an address of this machine',
+      EADDRNOTAVAIL: 'is not available: the host is not an IP address of this machine',
     }[error.code ?? ''] ?? `cannot be used (${error.message})`
   return new CannotListen(
     `Port ${port} on ${host} ${why}. Choose another with PORT or HOST, for instance PORT=3001.`,

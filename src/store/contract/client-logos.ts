@@ -33,6 +33,6 @@ export interface ClientLogoStore {
   fail(clientKey: number, problem: string): Promise<void>
   /** Finds the image with this digest that is the current logo of a verified client. */
   find(digest: string): Promise<StoredLogo | undefined>
-  /** Returns the states of the clients that have one. */
+  /** Returns the states of the logos. Omits clients without a state. */
   states(clientKeys: readonly number[]): Promise<readonly ClientLogoState[]>
 }

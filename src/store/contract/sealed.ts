@@ -18,7 +18,7 @@ export interface SealedRow<Row> {
   readonly row: Row
 }
 
-/** The new sealed values of a row, in the order of the former ones. */
+/** The new sealed values of a row, in the order of the former values. */
 export interface ResealedRow {
   readonly before: Pick<SealedRow<unknown>, 'key' | 'sealed'>
   readonly sealed: readonly (Sealed | null)[]

@@ -9,7 +9,7 @@ export const leftOut = Symbol('left out')
 
 export interface BatchOptions<Item, Result> {
   /**
-   * Runs a batch atomically. It may leave out items.
+   * Runs a batch atomically. May leave out items.
    * @returns the results in the order of the items, or `leftOut` for an item that was not run
    */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | typeof leftOut)[]>

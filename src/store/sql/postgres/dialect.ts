@@ -193,7 +193,7 @@ class Session implements DatabaseConnection {
     }
   }
 
-  /** Returns the connection to its pool; closes a broken one. */
+  /** Returns the connection to its pool; closes a broken connection. */
   release(): void {
     this.#connection?.release(this.isBroken)
     this.#connection = undefined
