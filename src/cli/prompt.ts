@@ -14,14 +14,17 @@ const standard: Terminal = { input: process.stdin, output: process.stderr }
 /** Returns whether the input is an interactive terminal. */
 export const isTerminal = ({ input }: Terminal = standard): boolean => input.isTTY === true
 
-/** Reads a secret: without echo from a terminal, or the whole input otherwise. */
+/**
+ * Reads a secret. Asks for a line without echo if the input is a terminal; otherwise reads the whole input. Removes blanks
+ * at the beginning and the end.
+ */
 export const readSecret = async (question: string, terminal = standard): Promise<string> => {
   if (!isTerminal(terminal)) return (await text(terminal.input)).trim()
   const response = await ask(question, terminal, { hidden: true })
   return response.trim()
 }
 
-/** Asks for confirmation. Returns true only for the answer `y` or `yes`. */
+/** Asks for confirmation. Returns true only for the answer `y` or `yes`, in any case. */
 export const confirm = async (question: string, terminal = standard): Promise<boolean> =>
   /^\s*y(?:es)?\s*$/i.test(await ask(`${question} [y/N] `, terminal, { hidden: false }))
 

@@ -21,11 +21,11 @@ export interface DpopProof {
   readonly thumbprint: string
   readonly jti: string
   readonly nonce: string | undefined
-  /** The time after which the proof is too old, in milliseconds since the epoch. */
+  /** The time from which the proof is too old, in milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
-/** The error for an invalid proof. The client receives the message; the cause is only logged. */
+/** The error for an invalid proof. The client receives the message, but never the cause. */
 export class InvalidProof extends Error {
   override readonly name = 'InvalidProof'
 }
@@ -34,8 +34,9 @@ export class InvalidProof extends Error {
 const maxAge = 300
 const clockSkew = 60
 
-// In characters. A proof with an RSA key of 4096 bits and a long URL is shorter.
+// Even a proof with an RSA key of 4096 bits and a long URL is shorter than this number of characters.
 const maxProofLength = 8_192
+// In characters.
 const maxJtiLength = 256
 
 // Rejects two `DPoP` headers, which Node joins by a comma.

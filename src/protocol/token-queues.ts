@@ -1,12 +1,15 @@
 import { tooMany } from '../records/limits.ts'
 
-/** The maximum number of concurrent requests of one sender. This number fills the batches of the store. */
+/** The maximum number of concurrent requests of one sender. The store combines their statements into batches. */
 const maxRunning = 32
 /** The maximum number of waiting requests of one sender. */
 const maxWaiting = 1_000
-/** The maximum time in milliseconds that a request waits before it is refused. */
+/** A request whose turn comes after more than this time, in milliseconds, is refused. */
 const maxWait = 30_000
-/** The number of event loop turns after which a sender's next request begins even while new requests arrive. */
+/**
+ * Usually, delayed requests wait until no further requests are delayed. But if the last request of a sender began more
+ * than this number of turns ago, the sender's next request begins anyway.
+ */
 const restingTurns = 32
 /** The target duration of a turn in milliseconds: `#adapt` changes the number of requests per turn accordingly. */
 const minTurn = 3
@@ -23,14 +26,17 @@ interface Queue {
 /**
  * Delays the token requests of a sender that sends many at once.
  *
- * Node accepts one connection per turn of the event loop. A new connection would wait if each turn also processed
- * requests of a burst. Delayed requests therefore begin only after a quiet turn, in which no further request was
- * delayed. Then a few requests begin in each turn, and the senders alternate.
+ * Node accepts one connection per turn of the event loop. If each turn also processed requests of a burst, turns would
+ * be long, and the server would accept new connections slowly. Delayed requests therefore usually begin after a quiet
+ * turn, in which no further request was delayed. Then a few requests begin in each turn, and the senders alternate.
  */
 export class TokenQueues {
-  /** The queues by sender. An empty queue is removed in the next quiet turn. */
+  /** The queues by sender. An empty queue is removed in one of the next turns. */
   readonly #queues = new Map<string, Queue>()
-  /** Queues in which a request can begin, and empty queues. The queue that waited longest is first. */
+  /**
+   * The queues for the next turns, which begin their requests, or remove them if they are empty. The queue that waited
+   * longest is first.
+   */
   readonly #ready = new Set<Queue>()
   #turns = 0
   #isTurnScheduled = false
@@ -43,8 +49,8 @@ export class TokenQueues {
 
   /**
    * Runs the work of a request, immediately or after a wait in the sender's queue.
-   * @param sender the IP address and the unverified credentials of the request. Because of the credentials, a caller
-   * without the client's secret cannot fill the queue of the client.
+   * @param sender the IP address and the credentials of the request, which are not verified yet. Requests with a wrong
+   * secret have a queue of their own, so they cannot fill the queue of the client.
    * @throws OAuthError 429 with `Retry-After` if too many requests are waiting or this request waited too long
    */
   async run<T>(sender: string, work: () => Promise<T>): Promise<T> {
@@ -113,8 +119,8 @@ export class TokenQueues {
   }
 
   /**
-   * Adapts the number of requests per turn to the duration of the last turn. With SQLite, that is the duration of the
-   * work, because the work completes within the turn.
+   * Adapts the number of requests per turn to the duration of the last turn. With SQLite, a turn includes all work of
+   * its requests. With PostgreSQL, it includes only the work before they first wait for the database.
    */
   #adapt(): void {
     if (this.#begun === undefined) return

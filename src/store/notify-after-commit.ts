@@ -3,12 +3,12 @@ import type { Store } from './store.ts'
 
 /** Receives events after they are committed. */
 export interface Listener {
-  /** Whether a listener is registered. Otherwise, events are not collected. */
+  /** Whether somebody receives the events. */
   readonly isListening: boolean
   notify(event: AuditEvent): void
 }
 
-/** Selects the events that are stored. The listener receives all events. */
+/** Selects the events that are stored. The listener receives these and all others. */
 type IsKept = (event: AuditEvent) => boolean
 
 /**
@@ -18,7 +18,7 @@ type IsKept = (event: AuditEvent) => boolean
 export const notifying = <S extends Store>(store: S, listener: Listener, isKept?: IsKept): S => ({
   ...store,
   audit: {
-    ...auditOperations(store),
+    ...store.audit,
     async add(event: SealedAuditEvent) {
       if (isKept?.(event) ?? true) await store.audit.add(event)
       listener.notify(event)
@@ -39,7 +39,7 @@ export const notifying = <S extends Store>(store: S, listener: Listener, isKept?
 const collecting = (tx: Store, events: AuditEvent[], isKept: IsKept | undefined): Store => ({
   ...tx,
   audit: {
-    ...auditOperations(tx),
+    ...tx.audit,
     async add(event) {
       if (isKept?.(event) ?? true) await tx.audit.add(event)
       events.push(event)
@@ -51,17 +51,4 @@ const collecting = (tx: Store, events: AuditEvent[], isKept: IsKept | undefined)
     events.push(...inner)
     return result
   },
-})
-
-// In a decorated store, `audit` is a Proxy, so a spread would not copy its operations.
-const auditOperations = ({ audit }: Store): Store['audit'] => ({
-  add: (event) => audit.add(event),
-  addMany: (events) => audit.addMany(events),
-  latest: (filter, cursor) => audit.latest(filter, cursor),
-  earliest: (filter, cursor) => audit.earliest(filter, cursor),
-  rows: (range, limit) => audit.rows(range, limit),
-  mark: (range) => audit.mark(range),
-  isSettled: (mark) => audit.isSettled(mark),
-  copies: (range) => audit.copies(range),
-  deleteUpTo: (id, limit) => audit.deleteUpTo(id, limit),
 })

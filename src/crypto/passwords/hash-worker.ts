@@ -15,7 +15,7 @@ const yieldToRequests = (): void => {
     const [thread = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? []
     if (thread !== '') setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // Other systems do not support priorities of threads.
+    // Another system, or a system that does not permit it. The thread then keeps its priority.
   }
 }
 

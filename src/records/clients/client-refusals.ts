@@ -10,10 +10,10 @@ const maxRefusals = 20
 const maxClients = 1_000
 /** Milliseconds for which refusals are collected before they are written. */
 const flushDelay = 5_000
-/** Milliseconds for which the refusals of a client are stored after the latest. */
+/** The refusals of a client are deleted this number of milliseconds after the latest of them was written. */
 const life = 7 * 86_400_000
 const maxText = 300
-/** The name of the overview. No client ID contains a blank. */
+/** The key of the overview, which is stored beside the clients. Because of the blank, it differs from every client ID. */
 const overviewName = 'most refused'
 
 /** The refusals of a client that were not written yet. */
@@ -48,7 +48,7 @@ export class ClientRefusals {
     this.#log = log
   }
 
-  /** Records a refusal in memory. Ignores clients without an owner, because nobody could read it. */
+  /** Records a refusal in memory. Ignores clients without an owner: their developers have no page that shows it. */
   note(
     { clientId, userId }: Pick<Client, 'clientId' | 'userId'>,
     { error, description, redirectUri }: Omit<Refusal, 'at'>,
@@ -67,7 +67,7 @@ export class ClientRefusals {
     this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
   }
 
-  /** Lists the refusals of the last seven days, the latest first. */
+  /** Lists the latest refusals of the last seven days, the latest first. */
   async list(clientId: string): Promise<readonly Refusal[]> {
     await this.flush()
     return this.#recent((await this.#stored.get(clientId)) ?? [])

@@ -29,8 +29,8 @@ export interface SessionStore {
   delete(id: Digest): Promise<boolean>
   deleteOfUser(userId: UserId, except?: Digest): Promise<number>
   /**
-   * Deletes a user's valid sessions, except for the latest `keep`. Neither counts nor deletes sessions that expired by
-   * `now`, or that were not used since `idleSince`.
+   * Deletes a user's valid sessions, except for the latest `keep`. May delete only a part of them at once. Ignores sessions
+   * that expired by `now`, and sessions that were last used before `idleSince`.
    * @returns the number of deleted sessions
    */
   deleteOldest(
