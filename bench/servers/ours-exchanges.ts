@@ -17,14 +17,22 @@ const server = await createAuthorizationServer({
   scopes: [new Scope('notes:read')],
   openidConnect: true,
   authorizationCodeExpiresIn: 600,
-  authorizationsPerApplication: 100_000,
+  authorizationsPerApplication: 1_000,
   sweepInterval: 0,
   log: () => undefined,
 })
-const user = await server.users.create({ email: 'bench@example.org', password: null })
 const browser = { address: '', userAgent: 'bench', cookie: null, raw: undefined }
-const [cookie = ''] = (await server.sessions.signIn(user.id, browser)).split(';')
-const headers = { cookie, 'user-agent': browser.userAgent }
+const signedIn = async (number: number) => {
+  const email = `user${number}@example.org`
+  const { id } = await server.users.create({ email, password: null })
+  const [cookie = ''] = (await server.sessions.signIn(id, browser)).split(';')
+  return { id, headers: { cookie, 'user-agent': browser.userAgent } }
+}
+// Exchanges of different users do not wait for each other.
+const users = await Promise.all(Array.from({ length: 100 }, (_, number) => signedIn(number)))
+const [owner] = users
+assert.ok(owner)
+let codes = 0
 
 await serveExchanges({
   listener: chain(mount(server)),
@@ -32,15 +40,16 @@ await serveExchanges({
   async clientOf(name) {
     const { client, clientSecret } = await server.clients.create({
       name,
-      userId: user.id,
+      userId: owner.id,
       redirectUris: [redirectUri],
       ...(name !== 'code' && { openid: { id_token_signed_response_alg: name } }),
     })
     const { clientId } = client
-    await server.consents.grant(user.id, clientId, scopeOf(name).split(' '))
+    for (const { id } of users) await server.consents.grant(id, clientId, scopeOf(name).split(' '))
     return { clientId, clientSecret }
   },
   async newCode(name, { clientId }) {
+    const { headers } = users[codes++ % users.length] ?? owner
     const query = new URLSearchParams({
       response_type: 'code',
       client_id: clientId,
