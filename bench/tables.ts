@@ -126,11 +126,18 @@ export const aimsTable = (results: StoreResults): string => {
   })
   const goals = (of: Goals) =>
     works.map((work) => (of[work] === undefined ? '' : twoDigits(of[work])))
+  const times = works.map((work) => {
+    const goal = floorGoals[results.store][work]
+    if (goal === undefined) return ''
+    const needed = 1e6 / (goal * medianOf(floor?.works[work], 'requestsPerSecond'))
+    return `${whole(medianOf(ours?.works[work], 'cpu'))} · ${whole(needed)}`
+  })
   return table([
     ['svc-oauth2server ÷ …', ...works],
     ['floor of our statements (batches off)', ...against(alone, same)],
     ['floor', ...against(ours, floor)],
     ['goal', ...goals(floorGoals[results.store])],
+    ['µs for each request · for the goal', ...times],
     ['best peer on the same store', ...toBestPeer],
     ['goal', ...goals(peerGoals)],
   ])
