@@ -3,10 +3,10 @@ import { type Html, html } from '../html.ts'
 import type { AdminTokenItem } from '../models/admin.ts'
 import type { ArrangedList } from '../models/list.ts'
 import { ask } from './ask.ts'
-import { badge, labelled, lastUsed } from './facts.ts'
+import { badge, facts, labelled, lastUsed } from './facts.ts'
 import { listRow } from './rows.ts'
-import { scopeIds } from './scopes.ts'
-import { time } from './times.ts'
+import { scopeIds, scopesInShort } from './scopes.ts'
+import { day, time } from './times.ts'
 import { expiryBadge } from './token-row.ts'
 
 /** Renders a token as an entry of the list for administrators, with the question before its deletion. */
@@ -30,17 +30,21 @@ export const adminTokenRow = (
       token.isPersonal ? expiryBadge(token.expires, frame) : '',
     ],
     line: [
-      labelled(texts.user, user(token, frame)),
+      html`<span class="for-screen-readers">${texts.user}: </span>${user(token, frame)}`,
       used ? labelled(...used) : '',
       labelled(words.expires, token.expires === null ? words.never : time(frame, token.expires)),
-      scopeIds(token.scopes, frame),
+      scopesInShort(token.scopes, frame),
     ],
     act: ask(
       {
         label: texts.delete,
         // Many tokens have the name of the same application.
         name: texts.deleteNamed(`${name} #${id}`),
-        about: frame.texts.token.deleteAbout,
+        about: frame.texts.leaked.acts.end.about,
+        control: facts([
+          [words.created, day(frame, token.createdAt)],
+          [words.permissions, scopeIds(token.scopes, frame)],
+        ]),
         action,
         fields: { token_id: String(id), act: 'delete', back },
       },
@@ -51,5 +55,7 @@ export const adminTokenRow = (
 
 const user = ({ user: name, userHref }: AdminTokenItem, frame: Frame): Html | string => {
   if (name === null) return frame.texts.facts.nobody
-  return html`<bdi>${userHref === null ? name : html`<a href="${userHref}">${name}</a>`}</bdi>`
+  return userHref === null
+    ? html`<bdi>${name}</bdi>`
+    : html`<a href="${userHref}"><bdi>${name}</bdi></a>`
 }

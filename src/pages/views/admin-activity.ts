@@ -156,33 +156,26 @@ const userName = ({ name, isId }: NamedUser, { texts }: Frame): Html =>
   html`${isId ? `${texts.users.id} ` : ''}<bdi>${name}</bdi>`
 
 const row = (item: AdminActivityItem, action: string, frame: Frame): Html => {
-  const { admin: texts, sessions } = frame.texts
-  const { actor, actorUser, user, address } = item
+  const { activity, admin: texts, error, facts: words, sessions } = frame.texts
+  const { actor, actorUser, user, address, browser, changes, clientId, requestId } = item
   const by = actor === 'user' ? actorUser && userName(actorUser, frame) : texts.actors[actor]
-  return html`${eventTitle(item, frame)}
-${factLine([
-  labelled(texts.at, time(frame, item.at)),
-  labelled(texts.actor, by ?? ''),
-  user === null ? '' : labelled(texts.user, userName(user, frame)),
-  address === '' ? '' : labelled(sessions.address, html`<bdi>${address}</bdi>`),
-])}
-${details(item, action, frame)}`
-}
-
-/** Renders the further facts of an event, which open on request. */
-const details = (item: AdminActivityItem, action: string, frame: Frame): Html => {
-  const { activity, admin: texts, error, facts: words } = frame.texts
-  const { browser, changes, clientId, requestId } = item
-  const further: readonly Fact[] = [
-    browser === null ? undefined : [activity.browser, html`<bdi>${browser}</bdi>`],
-    tokenFact(item, action, frame),
-    clientId === null ? undefined : [words.clientId, html`<code>${clientId}</code>`],
-    requestId === null ? undefined : [texts.request, html`<code>${requestId}</code>`],
+  const people: readonly Fact[] = [
+    [texts.actor, by ?? ''],
+    user === null ? undefined : [texts.user, userName(user, frame)],
+    address === '' ? undefined : [sessions.address, html`<bdi>${address}</bdi>`],
   ]
-  if (changes.length === 0 && further.every((fact) => fact === undefined)) return html``
-  return html`<details>
+  return html`${eventTitle(item, frame)}
+${factLine([labelled(texts.at, time(frame, item.at)), ...people.map((fact) => (fact ? labelled(...fact) : ''))])}
+<details>
 <summary>${error.details}</summary>
-${facts(further)}
+${facts([
+  // The line above shortens these facts.
+  ...people,
+  browser === null ? undefined : [activity.browser, html`<bdi>${browser}</bdi>`],
+  tokenFact(item, action, frame),
+  clientId === null ? undefined : [words.clientId, html`<code>${clientId}</code>`],
+  requestId === null ? undefined : [texts.request, html`<code>${requestId}</code>`],
+])}
 ${changes.length === 0 ? '' : html`<h3>${activity.changes}</h3>${changeList(changes, frame)}`}
 </details>`
 }

@@ -109,7 +109,7 @@ ${facts([
 }
 
 const tokenRow = (item: UserTokenItem, { action }: AdminUserView, frame: Frame): Html => {
-  const { admin, facts: words, token } = frame.texts
+  const { admin, facts: words, leaked } = frame.texts
   return html`<div class="name">
 <h3><bdi>${item.name}</bdi></h3>
 </div>
@@ -123,7 +123,7 @@ ${ask(
   {
     label: admin.deleteNamed(item.name),
     name: admin.deleteNamed(`${item.name} #${item.id}`),
-    about: token.deleteAbout,
+    about: leaked.acts.end.about,
     submit: admin.delete,
     action,
     fields: { act: 'delete_token', token_id: String(item.id) },

@@ -103,7 +103,7 @@ describe('a search of an administrator', () => {
     const summary = `<summary aria-label="Delete Asked #${id}">Delete</summary>`
     const [, rest = ''] = html.split(summary)
     const [question = ''] = rest.split('</details>')
-    expect(question).toContain(en.token.deleteAbout)
+    expect(question).toContain(en.leaked.acts.end.about)
     expect(question).toContain(`name="token_id" value="${id}"`)
     expect(html.split(`name="token_id" value="${id}"`)).toHaveLength(2)
   })
