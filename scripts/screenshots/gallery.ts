@@ -406,7 +406,7 @@ export const gallery = (issuer: string, sample: Sample, mailbox: Mailbox): reado
     { name: 'users-search', as: 'viewer', open: at('/admin/users/?user=nobody') },
     { name: 'user', as: 'viewer', open: at(`/admin/users/${sample.newcomer.id}/`) },
     { name: 'user-own', as: 'viewer', open: at(`/admin/users/${sample.viewer.id}/`) },
-    { name: 'administration-overview', as: 'viewer', open: at('/admin/') },
+    { name: 'administration-overview', as: 'viewer', open: at('/admin/overview/') },
     { name: 'administration', as: 'viewer', open: at(admin) },
     {
       name: 'administration-search',

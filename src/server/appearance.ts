@@ -28,7 +28,7 @@ export const linksOf = (
     password: hostLogin || hostUsers ? null : `${basePath}${settings.settingsPrefix}/password/`,
     activity: `${basePath}${settings.settingsPrefix}/activity/`,
     leaked: `${basePath}${settings.settingsPrefix}/leaked/`,
-    admin: `${basePath}${settings.adminPrefix}/`,
+    admin: `${basePath}${settings.adminPrefix}/overview/`,
     adminApplications: `${basePath}${settings.adminPrefix}/applications/`,
     adminTokens: `${basePath}${settings.adminPrefix}/tokens/`,
     adminUsers: `${basePath}${settings.adminPrefix}/users/`,

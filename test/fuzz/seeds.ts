@@ -181,7 +181,7 @@ const pages = [
   '/account/settings/sessions/',
   '/account/settings/applications/clients/new/',
   '/account/settings/applications/tokens/new/',
-  '/admin/',
+  '/admin/overview/',
   '/admin/applications/',
   '/admin/tokens/',
 ]

@@ -72,7 +72,7 @@ const closed = [
   ['/logout', 'POST'],
   ['/account/settings/applications/', 'GET'],
   ['/account/settings/applications/clients/new/', 'POST'],
-  ['/admin/', 'GET'],
+  ['/admin/overview/', 'GET'],
   ['/admin/applications/', 'GET'],
   ['/admin/tokens/', 'GET'],
   ['/oauth/style.css', 'GET'],

@@ -206,7 +206,7 @@ describe('texts for the reader of a page', () => {
     const activity = 'href="/account/settings/activity/"'
     const leaked = 'href="/account/settings/leaked/"'
     const user = { email: 'ada@example.org', isAdmin: false }
-    const admin = 'href="/admin/"'
+    const admin = 'href="/admin/overview/"'
     expect(await links({})).toEqual([...lists, sessions, activity, leaked, admin])
     expect(await links({ user })).toEqual([...lists, sessions, activity, leaked])
     const without = { ...frame.links, sessions: null }

@@ -25,7 +25,7 @@ export const frame: Frame = {
     password: '/account/settings/password/',
     activity: '/account/settings/activity/',
     leaked: '/account/settings/leaked/',
-    admin: '/admin/',
+    admin: '/admin/overview/',
     adminApplications: '/admin/applications/',
     adminTokens: '/admin/tokens/',
     adminUsers: '/admin/users/',

@@ -15,7 +15,7 @@ export const linksOf = ({ issuer, settings }: AuthorizationServer) => {
     sessions: `${account}/sessions/`,
     password: `${account}/password/`,
     activity: `${account}/activity/`,
-    admin: `${base}${adminPrefix}/`,
+    admin: `${base}${adminPrefix}/overview/`,
     adminActivity: `${base}${adminPrefix}/activity/`,
     device: settings.deviceAuthorization ? `${base}${oauthPrefix}/device` : null,
     openapi: `${base}${openapiPath}`,

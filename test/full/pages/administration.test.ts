@@ -137,7 +137,7 @@ describe.skipIf(await lacks('chromium'))('with 1,000 applications and 10,000 tok
     '/admin/tokens/?kind=refresh',
     '/admin/users/',
     '/admin/activity/',
-    '/admin/',
+    '/admin/overview/',
   ]
 
   test('each list of the administration has rows of at most 72 px and pages of at most 2,400 px [T3004]', async () => {

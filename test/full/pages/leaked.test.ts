@@ -80,7 +80,7 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
     test('an administrator finds a user, deactivates the user, and sees it in the activity [T1373]', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const { page } = admin
-      await admin.open('/admin/')
+      await admin.open('/admin/overview/')
       await admin.press(page.getByRole('link', { name: 'Users', exact: true }))
       await admin.type(page.getByRole('searchbox'), grace.user.email)
       await admin.press(page.getByRole('button', { name: 'Search' }))
@@ -124,7 +124,7 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
     }
     await look()
     for (const path of [
-      '/admin/',
+      '/admin/overview/',
       '/admin/users/',
       `/admin/users/${admin.user.id}/`,
       '/admin/activity/',

@@ -50,7 +50,7 @@ describe.skipIf(await lacks('chromium'))('login and related pages', () => {
         '/oauth/nothing',
         `${applications}tokens/12345/`,
         `${applications}clients/unknown/`,
-        '/admin/',
+        '/admin/overview/',
       ]) {
         await open(path)
         await page.getByRole('heading', { name: 'Not found' }).waitFor()

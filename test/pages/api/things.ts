@@ -79,7 +79,7 @@ export const adminRequests = ({
   [admin, { client_id: clientId, act: 'verify' }],
   [admin, { client_id: clientId, act: 'delete', confirm_name: 'Printer' }],
   [admin, { token_id: tokenId, act: 'delete' }],
-  ['/admin/'],
+  ['/admin/overview/'],
   [`${admin}${clientId}/`],
   [`${admin}${clientId}/`, { act: 'verify' }],
   ['/admin/tokens/'],

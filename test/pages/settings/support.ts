@@ -30,7 +30,7 @@ export const at = {
   verifyEmail: '/account/settings/verify-email/',
   activity: '/account/settings/activity/',
   leaked: '/account/settings/leaked/',
-  adminHome: '/admin/',
+  adminHome: '/admin/overview/',
   admin: '/admin/applications/',
   adminApplication: (clientId: string) => `/admin/applications/${encodeURIComponent(clientId)}/`,
   adminTokens: '/admin/tokens/',

@@ -13,7 +13,7 @@ export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
 
 /** Shows the overview of the administration. */
 export const adminPage = settingsPage({
-  path: ({ adminPrefix }) => `${adminPrefix}/`,
+  path: ({ adminPrefix }) => `${adminPrefix}/overview/`,
   async show(request) {
     checkAdmin(request)
     const mostRefused = await refusedClients(request)

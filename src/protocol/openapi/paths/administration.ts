@@ -4,7 +4,7 @@ import { after, arranged, change, done, inPath, inQuery, look } from './settings
 
 /** Describes the pages for administrators. Other users receive a 404 response. */
 export const administrationPaths = (server: Described): Parts => ({
-  [`${server.settings.adminPrefix}/`]: {
+  [`${server.settings.adminPrefix}/overview/`]: {
     get: look(server, {
       id: 'getAdministration',
       summary: 'Lists the applications that were refused most, for administrators',
