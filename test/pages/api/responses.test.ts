@@ -291,7 +291,11 @@ const cases: Readonly<Record<string, Case>> = {
     refused: [{ act: 'praise' }, 'act'],
     missing: { act: 'delete_token', token_id: 999_999 },
   },
-  getAdministration: { ...byAdministrator, at: always('/admin/overview/'), missing: '/admin/overview/' },
+  getAdministration: {
+    ...byAdministrator,
+    at: always('/admin/overview/'),
+    missing: '/admin/overview/',
+  },
   getApplication: {
     ...byAdministrator,
     at: async () => `${admin}${await newClient()}/`,
