@@ -399,7 +399,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
     [
       'reports a loopback address if the doctor reached the server over the network',
       { reachedAt: '203.0.113.5' },
-      [{ state: 'warn', advice: /127\.0\.0\.1.*limits count them as one.*TRUSTED_PROXIES=/ }],
+      [{ state: 'warn', advice: /127\.0\.0\.1.*limits count all users as one.*TRUSTED_PROXIES=/ }],
     ],
     [
       'reports an address of the network, because the doctor cannot identify its owner',
