@@ -44,7 +44,8 @@ const config: ExpressAuthConfig = {
     },
     session: ({ session, token }) => ({ ...session, id: token.sub, expiresAt: token.expiresAt }),
     redirect: ({ url: target, baseUrl }) =>
-      new URL(target, baseUrl).origin === baseUrl || target.startsWith(metadata.end_session_endpoint)
+      new URL(target, baseUrl).origin === baseUrl ||
+      target.startsWith(metadata.end_session_endpoint)
         ? target
         : baseUrl,
   },
