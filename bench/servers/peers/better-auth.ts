@@ -93,8 +93,8 @@ const signUp = async (name: string) => {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const seed = async (): Promise<Works> => {
   const { user, headers } = await signUp('bench')
-  // Use a separate user: the check reuses this refresh token, after which better-auth revokes all refresh tokens of the
-  // user.
+  // Issue the first refresh token to a separate user. `check` reuses this token, and better-auth then revokes all
+  // refresh tokens of its user.
   const { user: another } = await signUp('another')
   const { client_id, client_secret = '' } = await auth.api.adminCreateOAuthClient({
     headers,

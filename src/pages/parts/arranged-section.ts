@@ -10,9 +10,9 @@ export interface ArrangedSection<Item> {
   /** The search of a list for administrators. */
   readonly search?: AdminSearch
   readonly row: (item: Item) => Html
-  /** The markup that replaces a list without any entry. */
+  /** The markup that replaces an empty list. */
   readonly empty: Html
-  /** The button that acts on the selected entries, inside the form `selected`. */
+  /** The form `selected`, with the button that acts on the selected entries. */
   readonly act?: Html
 }
 
