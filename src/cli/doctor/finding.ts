@@ -2,7 +2,7 @@
 export interface Finding {
   /**
    * `warn`: the feature works, but could be safer or support more clients. `fail`: the feature is broken or unsafe.
-   * `skip`: the check was not possible; the advice has the reason.
+   * `skip`: the check was not possible; the advice contains the reason.
    */
   readonly state: 'ok' | 'warn' | 'fail' | 'skip'
   /** A stable name for scripts. */

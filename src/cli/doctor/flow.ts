@@ -184,7 +184,7 @@ const withoutChallenge: Step = async (scene) => {
     ? ok(check)
     : warn(
         check,
-        `The server issues codes without PKCE to ${served.join(' and ')} clients: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
+        `The server issues codes without PKCE to ${served.join(' and ')} clients: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). Set ${setting('requirePkce', 'always')}`,
       )
 }
 
@@ -231,7 +231,7 @@ const isPublic = ({ examination }: Pick<Scene, 'examination'>): boolean =>
 const refresh: Step = async (scene) => {
   const types = scene.examination.metadata.grant_types_supported
   if (Array.isArray(types) && !types.includes('refresh_token'))
-    return warn(scene.check, `${noRefresh} ${setting('allowedGrantTypes', '…,refresh_token')}`)
+    return warn(scene.check, `${noRefresh} Set ${setting('allowedGrantTypes', '…,refresh_token')}`)
   const first = await newTokens(scene)
   if (first.refresh === '')
     return fail(
