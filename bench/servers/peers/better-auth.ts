@@ -21,7 +21,7 @@ const inSqlite = () => {
 }
 
 const scopes = ['openid', 'offline_access', 'notes:read', 'notes:write']
-/** The IDs of the clients that the plugin may cache. The ID of the measured client is added when the client is registered. */
+/** The IDs of the clients that the plugin may cache. `seed` adds the ID of the measured client. */
 const trusted = new Set<string>()
 const provider = oauthProvider({
   loginPage: '/login',
