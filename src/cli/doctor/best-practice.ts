@@ -71,12 +71,12 @@ const practices: readonly Practice[] = [
   },
   {
     check: 'private-use-redirects',
-    advice: `Private-use redirect URIs are allowed: another application can claim one (RFC 8252 §8.1). ${setting('allowPrivateUseRedirectUris', 'false')}`,
+    advice: `Private-use redirect URIs are allowed: another application can claim such a URI (RFC 8252 §8.1). ${setting('allowPrivateUseRedirectUris', 'false')}`,
     inSettings: ({ allowPrivateUseRedirectUris }) => allowPrivateUseRedirectUris,
   },
   {
     check: 'private-addresses',
-    advice: `The server sends requests to URLs of clients even if their IP addresses are private. ${setting('dangerouslyAllowPrivateAddresses', 'false')}`,
+    advice: `The server sends requests to URLs of clients even at private IP addresses. ${setting('dangerouslyAllowPrivateAddresses', 'false')}`,
     inSettings: ({ dangerouslyAllowPrivateAddresses }) => dangerouslyAllowPrivateAddresses,
   },
 ]
@@ -90,7 +90,7 @@ export const bestPractices = ({ metadata, settings }: Examination): readonly Fin
   })
 
 const hidden =
-  'all users seem to have the IP address of the proxy, so limits count them as one user, and wrong passwords of one user lock an account for all users'
+  'all users seem to have the IP address of the proxy, so limits count all users as one, and the wrong passwords of an attacker can lock out the owner of an account'
 
 /** Checks the settings that depend on the deployment. */
 export const deployment = ({ issuer, settings }: Examination): readonly Finding[] => {
@@ -100,7 +100,7 @@ export const deployment = ({ issuer, settings }: Examination): readonly Finding[
     : [
         warn(
           'trusted-proxies',
-          `No proxy is trusted. If a proxy terminates https, ${hidden}. ${setting('trustedProxies', '…')}, unless the application speaks https itself.`,
+          `No proxy is trusted. If a proxy terminates https, set ${setting('trustedProxies', '…')}: otherwise, ${hidden}.`,
         ),
       ]
 }

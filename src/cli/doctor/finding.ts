@@ -20,7 +20,7 @@ export const skip = (check: string, reason: string): Finding => ({
   advice: `Not tried: ${reason}`,
 })
 
-/** Returns the result of a check that may find several problems. */
+/** Returns `fail` with all problems and the advice; `ok` if there are no problems. */
 export const unless = (
   check: string,
   problems: readonly (string | false | undefined)[],

@@ -23,7 +23,8 @@ interface Tokens {
 class Stopped extends Error {}
 
 /**
- * Runs the flow of a client: a code with PKCE, a refresh and a revocation. Also sends requests that must be refused.
+ * Runs the flow of a client: a code with PKCE, a refresh and a revocation. Also sends requests that the server must
+ * refuse.
  */
 export const flow = async (
   examination: Examination,
@@ -220,7 +221,7 @@ const codeOnce: Step = async (scene) => {
 }
 
 const noRefresh =
-  'There is no refresh token: users have to log in again whenever an access token expires.'
+  'There is no refresh token: users must log in again whenever an access token expires.'
 
 // A client that authenticates need not rotate its refresh tokens: FAPI 2.0 Security Profile §5.3.2.1, item 9.
 const isPublic = ({ examination }: Pick<Scene, 'examination'>): boolean =>
@@ -233,7 +234,10 @@ const refresh: Step = async (scene) => {
     return warn(scene.check, `${noRefresh} ${setting('allowedGrantTypes', '…,refresh_token')}`)
   const first = await newTokens(scene)
   if (first.refresh === '')
-    return fail(scene.check, `${noRefresh} Check whether something removes it from the response.`)
+    return fail(
+      scene.check,
+      `${noRefresh} Check whether the proxy removes refresh_token from the response.`,
+    )
   const second = tokensIn(await scene.application.refresh(first.refresh))
   return unless(
     scene.check,
@@ -280,6 +284,6 @@ const revocation: Step = async (scene) => {
         (await application.refresh(refreshToken)).status === 200 &&
         'A refresh token that was revoked still works',
     ],
-    'A client cannot end its access when a user logs out (RFC 7009 §2).',
+    'A client cannot revoke its access when a user logs out (RFC 7009 §2).',
   )
 }
