@@ -19,7 +19,7 @@ export interface ExchangeServer {
   readonly listener: RequestListener
   /** The path of the token endpoint. */
   readonly token: string
-  /** Returns a client for a kind of exchange, whose name is the signature algorithm of the ID tokens. */
+  /** Returns the client of one kind of exchange. For a kind with ID tokens, `name` is their signature algorithm. */
   readonly clientOf: (name: ExchangeName) => Promise<ExchangingClient>
   /** Creates a code, as the authorization endpoint does after the consent. */
   readonly newCode: (name: ExchangeName, client: ExchangingClient) => Promise<string>

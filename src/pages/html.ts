@@ -1,6 +1,6 @@
 import { html as tag, raw as trusted } from 'hono/html'
 
-/** Markup created by `html`, which escapes all values, or by `raw`. */
+/** Markup from `html`, which escapes all values, or from `raw`, which escapes nothing. */
 export type Html = Markup | Promise<Markup>
 
 /** Markup whose values are escaped. */

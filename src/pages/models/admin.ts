@@ -16,7 +16,7 @@ export interface AdminClientItem {
   readonly isConfidential: boolean
   readonly isVerified: boolean
   readonly isDisabled: boolean
-  /** Whether an administrator pinned the metadata document: the server does not fetch it again. */
+  /** Whether an administrator pinned the metadata document, so that the server does not fetch the document again. */
   readonly isPinned: boolean
   /** The source of the client's data: its owner, the client itself, or a metadata document. */
   readonly origin: ClientOrigin
@@ -67,8 +67,8 @@ export interface AdminView {
 export interface AdminApplicationsView {
   /**
    * The list. A POST with `search=client` redirects to a GET that searches for the value of `client`. A POST with
-   * `client_id` and `act` disables or enables an application (`disable`, `enable`). It then redirects to the list with
-   * the query in `back`.
+   * `client_id` disables or enables an application, as `act` says (`disable` or `enable`). The server then redirects to
+   * the list with the query in `back`.
    */
   readonly clients: ArrangedList<AdminClientItem>
   readonly done: string | undefined
@@ -87,7 +87,7 @@ export interface AdminApplicationView {
   readonly client: AdminClientItem
   /**
    * The value of the field `seen` in the form: a digest of the displayed client. If the client has changed since then,
-   * the server refuses to verify or pin it.
+   * the server refuses to verify or pin the client.
    */
   readonly seen: string
   readonly description: string
@@ -102,7 +102,7 @@ export interface AdminApplicationView {
     readonly uri: string | null
     /** Whether the server is fetching the image. */
     readonly isRequested: boolean
-    /** The reason for which the last fetch failed, in English; null if it did not fail. */
+    /** The error of the last fetch, in English; null if the last fetch did not fail. */
     readonly problem: string | null
   }
   /** The latest refused requests of the client, the latest first. */

@@ -19,7 +19,7 @@ export interface ClientFormValues {
    * form of a stored client, which contains a choice between confidential and public instead.
    */
   readonly kind?: ApplicationKind | undefined
-  /** The URIs of the logout; undefined without OpenID Connect. */
+  /** The URIs for the logout; undefined without OpenID Connect. */
   readonly logout?: LogoutFormValues | undefined
   readonly defaultScopes: readonly string[]
   /** The scopes that a user may untick on the consent page. */

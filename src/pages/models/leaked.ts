@@ -1,7 +1,7 @@
 import type { ActivityItem } from '../parts/activity-row.ts'
 import type { FormProblem } from '../parts/forms.ts'
 
-/** An act on a leaked credential: the value of `act` in its form. */
+/** An act on a leaked credential, as the value of the form field `act`. */
 export type LeakActName = 'end' | 'end_application' | 'end_user' | 'disable' | 'log_out'
 
 /** A leaked credential without its value. Times are milliseconds since the epoch. */

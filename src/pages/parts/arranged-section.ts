@@ -7,7 +7,7 @@ import { type AdminSearch, isNarrowed, listCount, listForm, listPaging } from '.
 export interface ArrangedSection<Item> {
   readonly list: ArrangedList<Item>
   readonly title: string
-  /** The search of a list for administrators. */
+  /** The search field of a list in the administration; undefined in other lists. */
   readonly search?: AdminSearch
   readonly row: (item: Item) => Html
   /** The markup that replaces an empty list. */

@@ -21,7 +21,7 @@ export interface Act {
   readonly control?: Html
 }
 
-/** Renders an act as an expandable question with a button, which works without a script and without a separate page. */
+/** Renders an act as an expandable question with a button. The question needs neither a script nor a separate page. */
 export const ask = (act: Act, frame: Frame): Html => {
   const name = act.name === undefined ? '' : html` aria-label="${act.name}"`
   return html`<details class="danger"${act.isOpen ? html` open` : ''}>

@@ -36,7 +36,7 @@ export const authorizedRow = (
       devices(item, name, frame),
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
-      // The line is too narrow for all facts. For an application with devices, `devices` renders them.
+      // The line is too narrow for all facts. If there are devices, `devices` renders the other facts.
       ...(item.devices.length > 0
         ? []
         : [allPermissions(item, frame), ...ownerAndWebsite(item, frame)]),

@@ -4,7 +4,7 @@ import type { ArrangedList } from '../models/list.ts'
 import { numberText } from './facts.ts'
 import { formId } from './forms.ts'
 
-/** The search of a list for administrators. */
+/** The search field of a list in the administration. */
 export interface AdminSearch {
   /** The name of the search field, and the value of the hidden field `search`. */
   readonly field: 'client' | 'token'
