@@ -19,7 +19,7 @@ interface Tokens {
   readonly refresh: string
 }
 
-/** The error if a step of the flow fails. The message names the step. */
+/** The error if a step of the flow fails. */
 class Stopped extends Error {}
 
 /**
@@ -130,7 +130,7 @@ const code: Step = async (scene) => {
     check,
     [
       `${response.origin}${response.pathname}` !== callback &&
-        `The user is sent to ${response.origin}`,
+        `The browser is redirected to ${response.origin}`,
       !is('state', request.state) && 'The state of the response differs from that of the request',
       !is('iss', examination.metadata.issuer) &&
         'The response does not contain the issuer (RFC 9207)',
@@ -155,7 +155,7 @@ const exactRedirectUri: Step = async (scene) => {
     if (typeof response === 'string') continue
     return unless(
       scene.check,
-      [`A browser is sent to ${uri}, which is not registered`],
+      [`The browser is redirected to ${uri}, which is not registered`],
       'Redirect URIs must be compared exactly (RFC 9700 §2.1).',
     )
   }
@@ -223,7 +223,7 @@ const codeOnce: Step = async (scene) => {
 const noRefresh =
   'There is no refresh token: users must log in again whenever an access token expires.'
 
-// A client that authenticates need not rotate its refresh tokens: FAPI 2.0 Security Profile §5.3.2.1, item 9.
+// For clients that authenticate, refresh tokens need not rotate: FAPI 2.0 Security Profile §5.3.2.1, item 9.
 const isPublic = ({ examination }: Pick<Scene, 'examination'>): boolean =>
   methodsOf(examination).includes('none')
 
