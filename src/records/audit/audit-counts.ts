@@ -127,7 +127,7 @@ export class AuditCounts {
     this.#log({
       level: 'warn',
       event: 'audit.late',
-      message: 'The counts of routine events could not be written. The server retries in a second.',
+      message: 'Counts of routine events were lost, or could not be written yet.',
       lost,
       ...(failure !== undefined && { error: failure }),
     })

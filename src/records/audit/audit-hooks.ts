@@ -56,7 +56,8 @@ export class AuditHooks {
       this.#log({
         level: 'error',
         event: 'hook.failed',
-        message: 'A hook of the application failed. The event is recorded nevertheless.',
+        message:
+          'A hook of the application failed. The request that caused the event is not affected.',
         of: event.event,
         error,
       })
