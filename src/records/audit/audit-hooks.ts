@@ -21,7 +21,7 @@ export class AuditHooks {
   }
 
   /**
-   * Calls the hook after each event of this name; `*` stands for every event.
+   * Registers a hook, which is called after each event of this name; `*` stands for every event.
    * @returns a function that removes the hook
    * @throws TypeError for an event that does not exist
    */
@@ -56,8 +56,7 @@ export class AuditHooks {
       this.#log({
         level: 'error',
         event: 'hook.failed',
-        message:
-          'A hook of the application failed; the event that it received took place nevertheless.',
+        message: 'A hook of the application failed. The event is recorded nevertheless.',
         of: event.event,
         error,
       })
