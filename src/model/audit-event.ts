@@ -70,7 +70,7 @@ export const auditEvents = {
   'token.refreshed': { sentence: 'A refresh token was redeemed.', details: ['scopes'] },
   'token.revoked': {
     sentence:
-      'A client, a user or code of the application revoked a token and its authorization. `ending` contains the last four characters of the token; null if only the authorization is known.',
+      'A client, a user or code of the application revoked a token. If the token has an authorization, the authorization was revoked too. `ending` contains the last four characters of the token; null if only the authorization is known.',
     details: ['ending'],
   },
   'token.deleted': {
@@ -123,7 +123,7 @@ export const auditEvents = {
   'client.secret_reset': { sentence: 'A client received a new secret.', details: ['overlap'] },
   'client.secret_leaked': {
     sentence:
-      'A client secret was reported as leaked and was revoked. The client has no secret until the owner resets the secret.',
+      'A client secret was reported as leaked and was revoked. The client has no valid secret until the secret is reset.',
     details: [],
   },
   'client.tokens_ended': {

@@ -34,8 +34,8 @@ export class TokenQueues {
   /** The queues by sender. An empty queue is removed in one of the next turns. */
   readonly #queues = new Map<string, Queue>()
   /**
-   * The queues that the next turns process, longest wait first. A turn begins a request of each queue, or removes an
-   * empty queue.
+   * The queues that the next turns process, longest wait first. A turn begins one request of a queue, or removes the
+   * queue if it is empty.
    */
   readonly #ready = new Set<Queue>()
   #turns = 0

@@ -55,7 +55,7 @@ const tokenIn = (headers: Headers, { header, headerType }: JwtContext): string =
   return rest.join(' ')
 }
 
-// Base64url without padding (RFC 7515 §2). The decoder of `jwtVerify` also accepts other encodings.
+// Base64url without padding (RFC 7515 §2). Check the encoding here, because `jwtVerify` also accepts other encodings.
 const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 const verified = async (token: string, context: JwtContext): Promise<JWTPayload> => {
