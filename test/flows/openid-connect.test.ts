@@ -99,7 +99,7 @@ const answerTo = async (url: URL, mode: string): Promise<URL | Request> => {
 }
 
 describe('oauth4webapi', () => {
-  test('logs in as its OpenID Connect example does, and validates every response [T1601]', async () => {
+  test('logs in like the OpenID Connect example of the library, and validates every response [T1601]', async () => {
     const insecure = { [oauth.allowInsecureRequests]: true }
     const issuer = new URL(app.issuer)
     const found = await oauth.discoveryRequest(issuer, { algorithm: 'oidc', ...insecure })

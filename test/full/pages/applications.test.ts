@@ -137,7 +137,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
     expect(await page.getByRole('link', { name: 'Twice' }).count()).toBe(1)
   })
 
-  test('a form that was opened before the latest login returns again with the typed values', async () => {
+  test('the server returns a form from before the latest login again, with the typed values', async () => {
     const ada = await site.person(usual)
     await ada.open(`${applications}clients/new/`)
     await beginSession(ada, site.app)

@@ -34,7 +34,7 @@ describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 to
   const site = useSite()
 
   describe.each(taskWays)('$name', (way) => {
-    test('gets a new token in a minute [T1219]', async () => {
+    test('creates a token within a minute [T1219]', async () => {
       const ada = await site.person(way)
       await fill(ada, site.app)
       const { page } = ada
@@ -49,7 +49,7 @@ describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 to
       await page.getByText('90 days').first().waitFor({ state: 'attached' })
     })
 
-    test('finds one of 300 tokens and ends it, and can undo the deletion [T1220]', async () => {
+    test('finds and deletes one of 300 tokens, and can undo the deletion [T1220]', async () => {
       const ada = await site.person(way)
       const made = await fill(ada, site.app)
       const wanted = made[149]?.accessToken ?? ''
@@ -73,7 +73,7 @@ describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 to
   })
 
   describe.each(ways)('$name', (way) => {
-    test('selects two tokens, and ends both with one confirmation [T1221]', async () => {
+    test('selects two tokens, and deletes both with one confirmation [T1221]', async () => {
       const ada = await site.person(way)
       const made = await fill(ada, site.app)
       const { page, press, choose } = ada
@@ -163,7 +163,7 @@ describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 to
     }
   })
 
-  test('sees every state of the lists without a violation of axe, and at 320 px and 400 % [T1225]', async () => {
+  test('sees every state of the lists pass the checks of axe, also at 320 px and 400 % [T1225]', async () => {
     const ada = await site.person(usual)
     const made = await fill(ada, site.app)
     const { page } = ada

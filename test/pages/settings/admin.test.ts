@@ -186,7 +186,7 @@ describe('a search on the administration page', () => {
     expect(html).not.toContain((await clientOf(app, clientId)).clientSecret)
   })
 
-  test('is combined with an order and a filter, which the next act keeps [T3001]', async () => {
+  test('is combined with an order and a filter, which remain after the next action [T3001]', async () => {
     const name = 'Filtered'
     const ids: string[] = []
     for (const input of [{}, { isConfidential: false }, {}])
@@ -348,7 +348,7 @@ describe('an operation of an administrator applies from the next request', () =>
     expect((await press(client.clientId, 'verify')).status).toBe(303)
   })
 
-  test('pinning is offered for a client that a document describes, and requires the client that was shown [T2914]', async () => {
+  test('only a client with a metadata document can be pinned, if the client has not changed since the page was shown [T2914]', async () => {
     const clientId = 'https://client.example/oauth/client.json'
     const registration = {
       origin: 'metadata_document',
@@ -473,7 +473,7 @@ describe('an operation of an administrator applies from the next request', () =>
     }
   })
 
-  test('ending all tokens of a client keeps the client and its secret [T3003]', async () => {
+  test('revoking all tokens of a client preserves the client and its secret [T3003]', async () => {
     const { client, access_token, refresh_token } = await newApplication()
     const form = (await pageOf(client.clientId)).forms.find(
       ({ fields }) => fields.act?.[0] === 'end_tokens',

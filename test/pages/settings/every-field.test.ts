@@ -144,7 +144,7 @@ const isShown = (value: unknown, facts: Json, html: string): boolean => {
 }
 
 test.each(objects)(
-  'the page of %s shows every fact of its JSON, and its form every stored value [T2002]',
+  'the page of %s shows every member of its JSON, and the form shows every stored value [T2002]',
   async (_name, schema, places) => {
     const person = await Person.logIn(app)
     const empty: string[][] = []
@@ -179,7 +179,7 @@ test.each([
   ['clients', fullClient],
   ['tokens', fullToken],
 ] as const)(
-  'the list of %s shows every fact of its JSON, except those that only the page shows [T3030]',
+  'the list of %s shows every member of its JSON, apart from the members that are only on the page of one object [T3030]',
   async (list, place) => {
     const path = await place(app)
     const facts = (await script.get(path)).body as Json
@@ -193,7 +193,7 @@ test.each([
   },
 )
 
-test('undoing the deletion of a personal token restores every fact of its JSON [T2702]', async () => {
+test('undoing the deletion of a personal token restores every member of its JSON [T2702]', async () => {
   const path = await fullToken(app)
   const before = (await script.get(path)).body
   const { undo } = (await script.post(path, { delete: 'yes' })).body as { readonly undo: string }
@@ -202,7 +202,7 @@ test('undoing the deletion of a personal token restores every fact of its JSON [
   expect((await script.get(path)).body).toEqual({ ...(before as Json), used_scopes: [] })
 })
 
-test('a rotation keeps every saved field of a personal token [T2703]', async () => {
+test('a rotation preserves every saved field of a personal token [T2703]', async () => {
   const path = await fullToken(app)
   const facts = async () => (await script.get(path)).body as Json
   const before = await facts()
