@@ -11,9 +11,9 @@ const request = { scope: 'openid', nonce: 'n-1' }
 
 let app: TestServer
 let agent: UserAgent
-/** May use every response type with an ID token. */
+/** A client that may use every response type with an ID token. */
 let front: TestClient
-/** Uses only codes, as registered. */
+/** A client that registered only the response type `code`. */
 let back: TestClient
 /** A web application without registered response types. */
 let unlimited: TestClient

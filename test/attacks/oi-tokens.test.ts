@@ -22,8 +22,7 @@ import {
   UserAgent,
 } from '../support/user-agent.ts'
 
-// JWTs that this server or a client really signed, but for another purpose, another client, user or issuer. The forged
-// ones are in oi.test.ts.
+// Genuine JWTs of another purpose, client, user or issuer. The file oi.test.ts tests forged JWTs.
 
 const returnUri = 'https://client.example/logged-out'
 const openid = { post_logout_redirect_uris: [returnUri] } as const

@@ -736,7 +736,7 @@ describe('PT-08 Secrets in responses and logs', () => {
   })
 })
 
-/** Uses another browser of user-a, because the acts of these tests end sessions. */
+/** Uses another browser of user-a, because these tests end sessions. */
 const pasteAs = async (name: UserName, credential: string) => {
   const who = await person(name)
   return { who, page: await who.post(at.leaked, { credential }) }

@@ -15,7 +15,7 @@ import {
   UserAgent,
 } from '../support/user-agent.ts'
 
-// Each published AI client identifies itself as it does elsewhere, and logs in with PKCE and `resource` (MCP).
+// Each test uses the published metadata of an AI client, which logs in with PKCE and `resource` (MCP).
 
 let site: RemoteSite
 beforeAll(async () => {

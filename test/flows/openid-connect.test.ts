@@ -166,7 +166,7 @@ describe('oauth4webapi', () => {
   })
 })
 
-// A client that reads the ID token only gets the claims of the user in two ways.
+// A client that reads only the ID token can receive the claims of the user in two ways.
 test.each([
   ['requests them with the parameter claims', false],
   ['receives them from a server with userClaimsInIdToken', true],

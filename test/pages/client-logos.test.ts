@@ -9,7 +9,7 @@ import { redirectUri, startServer, type TestOptions, type TestServer } from '../
 import { authorizeUrl, newPkce } from '../support/user-agent.ts'
 import { at, type Page, Person, textOf } from './settings/support.ts'
 
-// The server fetches the logo of a client when an administrator verifies the client, keeps it, and serves it itself.
+// When an administrator verifies a client, the server fetches its logo once, and then serves the stored copy.
 
 let site: RemoteSite
 let app: TestServer
@@ -60,7 +60,7 @@ const press = async (clientId: string, act: string): Promise<Page> => {
 
 const rows = () => query(app.database, 'select * from oauth2server_client_logo')
 
-/** Waits until no fetch is requested. */
+/** Waits until every requested fetch is complete, and returns the rows of the logos. */
 const settled = async (): Promise<readonly Record<string, unknown>[]> => {
   for (let tries = 0; tries < 800; tries += 1) {
     const found = await rows()
@@ -301,7 +301,7 @@ test('the logo of a client with a metadata document remains while the document c
   await expect.poll(async () => (await found())?.logo).not.toBeNull()
   const path = logoOn(await consentOf(clientId, person))
   expect((await served(path, own)).status).toBe(200)
-  // The server fetches the document again, and stores that it did.
+  // The server fetches the unchanged document again, which must not remove the logo.
   own.advance(7_200)
   expect(logoOn(await consentOf(clientId, person))).toBe(path)
   expect((await found())?.logo).not.toBeNull()
@@ -457,7 +457,7 @@ describe('with several nodes', () => {
     await clients.mark(client_id, { isVerified: true })
     await settled()
     const client = await clients.find(client_id)
-    // As after the end of a process: the fetch is requested, and nobody works on it.
+    // Simulate a process that exited before its fetch: the fetch is requested, but no process performs the fetch.
     await store.clientLogos.request(client?.clientKey ?? 0, app.now())
     const asked = () => site.requests.filter(({ url }) => site.url(url ?? '') === uri).length
     await app.server.sweep()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
 import { formIn, TestClient, UserAgent } from '../support/user-agent.ts'
 
-// OAuth 2.0 Form Post Response Mode. It needs no OpenID Connect.
+// OAuth 2.0 Form Post Response Mode. This mode does not require OpenID Connect.
 
 describe('Form Post §2', () => {
   let app: TestServer
@@ -16,7 +16,7 @@ describe('Form Post §2', () => {
   })
   afterAll(() => app.close())
 
-  /** Opens the request, and agrees or refuses if the browser is asked. */
+  /** Opens the request, and submits the decision if the server shows the consent page. */
   const answered = async (given: Record<string, string> = {}, confirm = 'yes') => {
     const url = client.url({ response_mode: 'form_post', ...given })
     const page = await agent.browse(url)

@@ -22,7 +22,7 @@ interface Started extends AsyncDisposable {
   readonly client: TestClient
 }
 
-/** Starts a server that issues ID tokens in redirects, logs in a user, and registers a client for all of them. */
+/** Starts a server that allows ID tokens in redirects, logs in a user, and registers a client that may request them. */
 const start = async (
   options: TestOptions = {},
   input: Partial<ClientInput> = {},
@@ -39,7 +39,7 @@ const start = async (
 
 const request = { scope: 'openid', nonce: 'n-1' }
 
-/** Completes a request, and returns the parameters in the fragment. Fails if the query contains any. */
+/** Completes a request, and returns the parameters in the fragment. Fails if the query contains parameters. */
 const answer = async (
   { client }: Pick<Started, 'client'>,
   response_type: string,

@@ -25,7 +25,7 @@ const start = async (
   return { app, agent, client, [Symbol.asyncDispose]: () => app.close() }
 }
 
-/** Verifies an ID token as a client does that knows nothing but the issuer. */
+/** Verifies an ID token like a client that knows only the issuer. */
 const verified = async (app: TestServer, client: TestClient, token = '') => {
   const discovered = await fetch(`${app.issuer}/.well-known/openid-configuration`)
   const { jwks_uri } = (await discovered.json()) as { readonly jwks_uri: string }

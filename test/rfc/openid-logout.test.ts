@@ -250,7 +250,7 @@ describe('a logout and access', () => {
     expect(status).toBe(200)
     const { sid } = decodeJwt(tokens.id_token ?? '')
     expect(decodeJwt(body.id_token ?? '').sid).toBe(sid)
-    // The next logout of this browser still ends the access.
+    // The next logout of this browser still revokes the tokens.
     await agent.submit(await agent.browse(logoutUrl(started, {})), { confirm: 'yes' })
     await expect.poll(async () => (await client.refresh(body.refresh_token)).status).toBe(400)
   })

@@ -526,7 +526,7 @@ describe('RFC 9101 §5.2 a request object by reference', () => {
     expect((await byReference(one, first)).state).toBe('first')
     const second = await serve('second')
     expect((await byReference(one, second)).state).toBe('second')
-    // The hash of other content, which is only a hint for caches.
+    // This fragment is the hash of the former content. The server uses a hash only as a hint for its cache.
     expect((await byReference(one, first)).state).toBe('second')
     expect((await byReference(one, site.url(path))).state).toBe('second')
   })
@@ -781,7 +781,7 @@ describe('Core §6.1 unsigned request objects', () => {
       'content-type': 'application/jwt',
     })
     expect(await byReference(one, request_uris[0] ?? '')).toHaveProperty('code')
-    // The client registered that it never signs.
+    // The client registered the algorithm `none`, so the server rejects a signed object.
     const signed = await requestObjectOf(one, key)
     const given = { request: signed, redirect_uri: redirectUri }
     expect(await answerTo(given, one)).toMatchObject(refused)

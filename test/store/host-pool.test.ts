@@ -14,7 +14,7 @@ const authenticated = message('R', Buffer.alloc(4))
 const ready = message('Z', Buffer.from('I'))
 const terminated = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'))
 
-// An error of a connection without a listener would end the process.
+// Without an error listener on a connection, its error would end the process.
 test('handles a connection that is lost at the moment when the pool provides it [T2844]', async () => {
   const errors: unknown[] = []
   const note = (error: unknown) => void errors.push(error)

@@ -66,7 +66,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
       if (!(await details.isVisible())) await press(page.getByText('Try it', { exact: true }))
       const curl = (await page.locator('#try-it-curl').textContent()) ?? ''
       expect(curl).toContain(`:${secret}`)
-      // The flow opens in a tab of its own, so the page with the secret stays open.
+      // The flow opens in a new tab, so the page with the secret stays open.
       const opened = page.context().waitForEvent('page')
       await press(details)
       const tab = await opened

@@ -32,7 +32,7 @@ const pageOf = (clientId: string): Promise<Page> => admin.get(at.adminApplicatio
 const formOf = (page: Page, clientId: string, field = 'seen'): Form =>
   page.form(at.adminApplication(clientId), field)
 
-/** Sends the form of a client with the button for the act, as an administrator. */
+/** Sends the form of a client with the button of the action, as an administrator. */
 const press = async (clientId: string, act: string): Promise<Page> =>
   admin.send(formOf(await pageOf(clientId), clientId), { act })
 
@@ -339,7 +339,7 @@ describe('an operation of an administrator applies from the next request', () =>
       const before = written(app)
       const page = await admin.send(form, { act: 'verify' })
       expect([page.status, page.alert]).toEqual([400, problems.changedMeanwhile])
-      // Only a refused deletion opens the question of the deletion.
+      // The page opens the confirmation of the deletion only after a rejected deletion.
       expect(page.html).not.toContain('<details class="danger" open')
       expect(written(app)).toEqual(before)
       // The same form can still disable the changed client.
@@ -572,7 +572,7 @@ describe('the audit log', () => {
 describe('the administration page escapes values from other users', () => {
   test.each(hostileTexts)('%s', async (text) => {
     const name = [...text].slice(0, 40).join('')
-    // Take the notices of earlier tests.
+    // Display the notices of earlier tests now, so that they do not appear on the tested pages.
     for (const list of [at.admin, at.adminTokens]) await admin.get(list)
     const page = async (name: string): Promise<readonly Page[]> => {
       const { clientId } = await app.client({ name })

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { clientOf } from '../../support/tokens.ts'
 import { at, type Form, type Page, Person } from './support.ts'
 
-// Forms that edit stored values: two tabs, and changes that end something.
+// Edits in two tabs, and edits that require a confirmation, because they invalidate tokens, a secret or a verification.
 
 const { losses } = en.client
 

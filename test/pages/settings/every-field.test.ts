@@ -84,7 +84,7 @@ test.each(changes)(
   },
 )
 
-/** Flags and counts, which pages express in words of their own. */
+/** Flags and counts, which pages express in words. */
 const inWords = ['id', 'client_type', 'is_confidential', 'is_verified', 'is_disabled', 'users']
 
 /** Saves a value in each field of a client. */
@@ -95,7 +95,7 @@ const filledIn = async (clientId: string): Promise<string> => {
   return path
 }
 
-/** Creates an object with as many facts as possible. */
+/** Creates an object with values for as many members of its JSON as possible. */
 const fullClient: Place = async () => {
   const { clientId } = await app.client()
   await app.server.clients.resetClientSecret(clientId, { overlap: 600 })
@@ -118,7 +118,7 @@ const leakedClient: Place = async () => {
   return filledIn(clientId)
 }
 
-/** The schema of each object, and objects that together have a value for each fact. */
+/** The schema of each object, and objects that together have a value for each member. */
 const objects = [
   ['Client', 'ClientChange', [fullClient, leakedClient]],
   ['PersonalToken', 'PersonalTokenChange', [fullToken]],
@@ -126,7 +126,7 @@ const objects = [
 
 const isEmpty = (value: unknown): boolean => value === null || [value].flat().join('') === ''
 
-/** Returns the items of the lists that contain all items of this list and further ones. */
+/** Returns the items of every longer list that contains all items of this list. */
 const largerThan = (list: readonly unknown[], facts: Json): readonly unknown[] =>
   Object.values(facts)
     .filter((other): other is readonly unknown[] => Array.isArray(other))
@@ -166,7 +166,7 @@ test.each(objects)(
   },
 )
 
-/** The facts that only the page of an object shows. */
+/** The members that only the page of an object shows. */
 const onlyOnPage: Readonly<Record<string, readonly string[]>> = {
   clients: [
     ...['description', 'website', 'logo_uri', 'redirect_uris', 'default_scopes', 'optional_scopes'],

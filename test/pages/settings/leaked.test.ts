@@ -32,7 +32,7 @@ beforeEach(async () => {
 const paste = async (who: Person, credential: string): Promise<Page> =>
   who.follow(await who.post(at.leaked, { credential }))
 
-/** Sends the form of an act on the page with a result. */
+/** Sends the form of an action on the page of a result. */
 const press = async (who: Person, page: Page, act: string): Promise<Page> => {
   const form = page.forms.find(({ fields }) => fields.act?.[0] === act)
   if (!form) throw new Error(`The page does not offer ${act}.`)

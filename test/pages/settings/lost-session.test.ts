@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { UserAgent } from '../../support/user-agent.ts'
 import { at, type Fields, type Form, type Page, Person } from './support.ts'
 
-// A form that is sent after its session has ended: nothing is saved, and nothing that was typed is lost.
+// If a form is sent after its session has ended, the server saves nothing and retains the typed values.
 
 let app: TestServer
 beforeAll(async () => {
@@ -153,7 +153,7 @@ describe('a form that is sent after its session has ended', () => {
     expect(await send({ name: ['a', 'b'] })).toBe('')
     expect(await send({}, { 'sec-fetch-site': 'cross-site' })).toBe('')
     expect(await send({}, { origin: 'https://evil.example' })).toBe('')
-    // An attacker who sends a form of the own account in the browser of another user fills in nothing for that user.
+    // If the browser of another user sends a form of the attacker's account, that user's form remains empty.
     const planted = await send({ form_id: foreign.fields.form_id, name: 'Evil' })
     expect(planted).not.toBe('')
     const page = await person.get(`${at.newToken}?draft=${planted}`)
