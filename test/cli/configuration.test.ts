@@ -181,7 +181,7 @@ describe('own users', () => {
       expect(lines(tokens)).toEqual([expect.objectContaining(listed)])
       expect(lines(audit).map(({ event }) => event)).toEqual(['client.created'])
       expect(deleted).toEqual(silent)
-      if (host.users.startsWith('{')) expect(users).toEqual(refused(/only it can list them/))
+      if (host.users.startsWith('{')) expect(users).toEqual(refused(/only the application can list all users/))
       else expect(lines(users).map(({ id }) => String(id))).toEqual([first, second].sort())
       expect(nobody).toEqual(refused('There is no user "nobody@example.org".'))
       const changes = more.slice(0, 5)
