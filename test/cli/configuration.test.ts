@@ -181,7 +181,8 @@ describe('own users', () => {
       expect(lines(tokens)).toEqual([expect.objectContaining(listed)])
       expect(lines(audit).map(({ event }) => event)).toEqual(['client.created'])
       expect(deleted).toEqual(silent)
-      if (host.users.startsWith('{')) expect(users).toEqual(refused(/only it can list them/))
+      if (host.users.startsWith('{'))
+        expect(users).toEqual(refused(/only the application can list all users/))
       else expect(lines(users).map(({ id }) => String(id))).toEqual([first, second].sort())
       expect(nobody).toEqual(refused('There is no user "nobody@example.org".'))
       const changes = more.slice(0, 5)
@@ -195,7 +196,7 @@ describe('own users', () => {
     '$name: doctor examines the configuration with built-in users',
     (host) => {
       const doctor = outcomes.get(host)?.at(-1)
-      expect(doctor?.stderr).toContain('built-in users and the built-in login in place of your own')
+      expect(doctor?.stderr).toContain('built-in users and the built-in login instead of your own')
       expect(lines(doctor).filter(({ state }) => state === 'fail')).toEqual([])
       expect(lines(doctor).some(({ check }) => check === 'flow-code')).toBe(true)
     },
@@ -298,7 +299,7 @@ describe('without a configuration', () => {
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr:
-        'This command uses the database ./data/oauth2server.sqlite, and not app.sqlite. Choose another with DATABASE_URL or --config.\n',
+        'This command uses the database ./data/oauth2server.sqlite, and not app.sqlite. Choose another database with DATABASE_URL or --config.\n',
     })
   })
 
