@@ -311,7 +311,7 @@ describe('architecture', () => {
     expect([...found].sort()).toEqual([...ladder].sort())
   })
 
-  test('a file imports nothing from a directory above its own', () => {
+  test('no file imports from a parent of its directory', () => {
     const levelOf = (path: string): number => ladder.findIndex((rung) => matches(path, [rung]))
     const found = sources.flatMap(({ path, imports }) =>
       imports

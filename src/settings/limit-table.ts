@@ -71,7 +71,7 @@ export const limitTable = {
     seconds: tenMinutes,
     per: 'account',
     sentence:
-      'Forms that were sent after the session had ended. Their content is stored until the user logs in again.',
+      'Forms that were sent after the session had ended. Their content is stored for a limited time, for the next login.',
   },
   wrongSecretsOfClient: {
     points: 100,

@@ -40,7 +40,7 @@ test('actAs() returns a fetch function with the permissions of the user', async 
   expect(await (await actor.fetch(new Request(url, { headers }))).json()).toEqual(asked)
 })
 
-test('actAs() creates a user, or uses an existing user with this ID or record', async () => {
+test('actAs() creates a user, or uses the existing user with the given ID or record', async () => {
   const first = await actAs(server)
   const second = await actAs(server)
   expect(second.user.id).not.toBe(first.user.id)

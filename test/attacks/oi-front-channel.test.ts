@@ -11,9 +11,9 @@ const request = { scope: 'openid', nonce: 'n-1' }
 
 let app: TestServer
 let agent: UserAgent
-/** May use every response type with an ID token. */
+/** A client that may use every response type with an ID token. */
 let front: TestClient
-/** Uses only codes, as registered. */
+/** A client that registered only the response type `code`. */
 let back: TestClient
 /** A web application without registered response types. */
 let unlimited: TestClient
@@ -40,7 +40,7 @@ const hasToken = (text: string): boolean => /id_token=|access_token=|eyJ/.test(t
 
 describe('OI-06 response types', () => {
   test.each(types)(
-    'a link cannot switch a client of codes to %s [T3133]',
+    'rejects the response type %s in a link for a client that may not use this type [T3133]',
     async (response_type) => {
       for (const client of [back, unlimited])
         for (const prompt of [undefined, 'none']) {
@@ -51,7 +51,7 @@ describe('OI-06 response types', () => {
     },
   )
 
-  test('the consent form cannot add an ID token to a request for a code', async () => {
+  test('ignores a response type with an ID token that is added to the consent form', async () => {
     const page = await agent.browse(front.url({ ...request, prompt: 'consent' }))
     const tampered = { confirm: 'yes', response_type: 'code id_token', response_mode: 'form_post' }
     const answer = await agent.submit(page, tampered)
@@ -60,7 +60,7 @@ describe('OI-06 response types', () => {
     expect(hasToken(received(location))).toBe(false)
   })
 
-  test('a pending consent is refused after the client lost the response type', async () => {
+  test('rejects a pending consent after the client lost the response type', async () => {
     const client = await TestClient.register(app, agent, { responseTypes: ['id_token'] })
     const page = await agent.browse(client.url({ ...request, response_type: 'id_token' }))
     await app.server.clients.update(client.clientId, { responseTypes: ['code'] })
@@ -79,13 +79,13 @@ describe('OI-06 response types', () => {
     'id_token,code',
     'id_token+code',
     'id_token none',
-  ])('%j is no response type', async (response_type) => {
+  ])('rejects %j as a response type', async (response_type) => {
     const answer = await front.ask({ ...request, response_type })
     expect(answer.searchParams.get('error')).toBe('unsupported_response_type')
     expect(hasToken(received(answer))).toBe(false)
   })
 
-  test('repeated parameters are refused before any redirect', async () => {
+  test('rejects repeated parameters without a redirect', async () => {
     for (const more of ['response_type=code', 'response_mode=query', 'nonce=n-2']) {
       const url = front.url({ ...request, response_type: 'id_token', response_mode: 'fragment' })
       const answer = await agent.browse(`${url}&${more}`)
@@ -95,7 +95,7 @@ describe('OI-06 response types', () => {
 })
 
 describe('OI-06 the nonce and the code', () => {
-  test.each(types)('%s without a nonce issues nothing [T3134]', async (response_type) => {
+  test.each(types)('issues nothing for %s without a nonce [T3134]', async (response_type) => {
     const before = await app.query('select count(*) as n from oauth2server_authorization')
     for (const nonce of [undefined, '', 'x'.repeat(1_025)]) {
       const answer = await front.ask({ ...request, response_type, nonce })
@@ -135,7 +135,7 @@ describe('OI-06 the nonce and the code', () => {
 describe('OI-06 redirects and forms', () => {
   const evil = 'https://evil.example/cb'
 
-  test.each(types)('%s is sent to no URI that is not registered [T3135]', async (response_type) => {
+  test.each(types)('sends %s only to registered URIs [T3135]', async (response_type) => {
     for (const response_mode of ['fragment', 'form_post'])
       for (const redirect_uri of [evil, `${front.redirectUri}#`, `${front.redirectUri}#a=b`]) {
         const url = front.url({ ...request, response_type, response_mode, redirect_uri })
@@ -148,7 +148,7 @@ describe('OI-06 redirects and forms', () => {
   })
 
   test.each(types)(
-    'a visitor who is not logged in is not redirected to a client by an error of %s',
+    'does not redirect the errors of %s to a client before the login',
     async (response_type) => {
       for (const response_mode of [undefined, 'form_post', 'query']) {
         const url = front.url({ scope: 'openid', nonce: undefined, response_type, response_mode })
@@ -159,7 +159,7 @@ describe('OI-06 redirects and forms', () => {
     },
   )
 
-  test('a form with an ID token can be sent to the registered origin only, and is not stored', async () => {
+  test('allows a form with an ID token to be sent only to the registered origin, and forbids storing the form', async () => {
     const url = front.url({ ...request, response_type: 'id_token', response_mode: 'form_post' })
     const first = await agent.browse(url)
     const page = (await first.clone().text()).includes('authorization_request')
@@ -178,7 +178,7 @@ describe('OI-06 redirects and forms', () => {
     expect(html.replaceAll(`value="${hidden.id_token}"`, '')).not.toContain('eyJ')
   })
 
-  test('a response with an ID token is not cached, and its redirect sends no referrer', async () => {
+  test('forbids caching of a response with an ID token, and sends no referrer', async () => {
     const url = front.url({ ...request, response_type: 'id_token', prompt: 'none' })
     const answer = await agent.fetch(url)
     expect(hasToken(received(answer.headers.get('location') ?? ''))).toBe(true)
@@ -186,7 +186,7 @@ describe('OI-06 redirects and forms', () => {
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
   })
 
-  test('no ID token is fetched in advance, and none reaches the log', async () => {
+  test('issues no ID token to a prefetch, and logs no ID token', async () => {
     const url = front.url({ ...request, response_type: 'id_token', prompt: 'none' })
     const early = await agent.fetch(url, { headers: { 'sec-purpose': 'prefetch' } })
     expect([early.status, early.headers.get('location')]).toEqual([403, null])

@@ -22,8 +22,7 @@ import {
   UserAgent,
 } from '../support/user-agent.ts'
 
-// JWTs that this server or a client really signed, but for another purpose, another client, user or issuer. The forged
-// ones are in oi.test.ts.
+// Genuine JWTs of another purpose, client, user or issuer. The file oi.test.ts tests forged JWTs.
 
 const returnUri = 'https://client.example/logged-out'
 const openid = { post_logout_redirect_uris: [returnUri] } as const
@@ -123,20 +122,20 @@ const expectNoHint = async (asking: TestClient, hint: string): Promise<void> => 
 }
 
 describe('genuine JWTs as hints', () => {
-  test('OI-01 an access token, a logout token and the JWT of a session are no hints [T2860]', async () => {
+  test('OI-01 rejects an access token, a logout token and the JWT of a session as hints [T2860]', async () => {
     const { jwt } = await logIn(app)
     expect(decodeProtectedHeader(logoutToken).typ).toBe('logout+jwt')
     for (const hint of [tokens.access_token, logoutToken, jwt]) await expectNoHint(client, hint)
   })
 
-  test('OI-01 a signed userinfo response is no hint, although keys and audience are the same [T2861]', async () => {
+  test('OI-01 rejects a signed userinfo response as a hint, although it has the keys and the audience of an ID token [T2861]', async () => {
     const { signed, id_token, jwt } = await signedUserinfo()
     expect(decodeJwt(jwt)).toMatchObject({ iss: app.issuer, aud: signed.clientId })
     expect(await authorizing(signed, { id_token_hint: id_token })).toHaveProperty('code')
     await expectNoHint(signed, jwt)
   })
 
-  test('OI-01 an assertion of the client is no hint [T2862]', async () => {
+  test('OI-01 rejects an assertion of the client as a hint [T2862]', async () => {
     const signing = await app.client({
       tokenEndpointAuthMethod: 'private_key_jwt',
       jwks: jwksOf(key),
@@ -154,7 +153,7 @@ describe('genuine JWTs as hints', () => {
     for (const hint of [own, posing]) await expectNoHint(asking, hint)
   })
 
-  test('OI-01 an ID token of another issuer with the same keys is no hint [T2863]', async () => {
+  test('OI-01 rejects an ID token of another issuer with the same keys as a hint [T2863]', async () => {
     await using other = await startServer({ ...options, beside: app, basePath: '/other' })
     const browser = new UserAgent()
     await browser.logIn(other)
@@ -166,7 +165,7 @@ describe('genuine JWTs as hints', () => {
     await expectNoHint(client, id_token)
   })
 
-  test('OI-01 an ID token for another client is no hint, whatever client_id says [T2864]', async () => {
+  test('OI-01 rejects an ID token for another client as a hint, with any client_id [T2864]', async () => {
     const other = await TestClient.register(app, agent)
     const { id_token: foreign = '' } = await other.tokens({ scope: 'openid' })
     await expectNoHint(client, foreign)
@@ -192,7 +191,7 @@ describe('genuine JWTs as hints', () => {
     expect([await isLoggedIn(browser), await isLoggedIn()]).toEqual([true, true])
   })
 
-  test('OI-01 an ID token is no hint after its key was removed [T2866]', async () => {
+  test('OI-01 rejects an ID token as a hint after its key was removed [T2866]', async () => {
     await using aged = await startServer({ ...options, signingKeyExpiresIn: 3_600 })
     const browser = new UserAgent()
     await browser.logIn(aged)
@@ -221,7 +220,7 @@ describe('genuine JWTs as hints', () => {
 })
 
 describe('genuine JWTs as other credentials', () => {
-  test('OI-02 the tokens of this server are no assertions of a client that registered the keys of this server [T2867]', async () => {
+  test('OI-02 rejects tokens of this server as assertions of a client that registered the keys of this server [T2867]', async () => {
     const jwks = await (await fetch(`${app.issuer}/oauth/jwks`)).text()
     const method = { tokenEndpointAuthMethod: 'private_key_jwt' } as const
     const { clientId } = await app.client({ ...method, jwks, openid })
@@ -240,7 +239,7 @@ describe('genuine JWTs as other credentials', () => {
     }
   })
 
-  test('OI-02 logout tokens, userinfo responses and client assertions are no access tokens [T2868]', async () => {
+  test('OI-02 rejects logout tokens, userinfo responses and client assertions as access tokens [T2868]', async () => {
     const { clientId } = await app.client({
       tokenEndpointAuthMethod: 'private_key_jwt',
       jwks: jwksOf(key),
@@ -266,7 +265,7 @@ describe('genuine JWTs as other credentials', () => {
     expect(await ping(app, tokens.access_token)).toBe(200)
   })
 
-  test('OI-02 an ID token is neither exchanged, nor a device code, nor a proof of DPoP [T2869]', async () => {
+  test('OI-02 rejects an ID token in a token exchange, as a device code and as a DPoP proof [T2869]', async () => {
     const grant_type = 'urn:ietf:params:oauth:grant-type:token-exchange'
     for (const type of ['id_token', 'access_token', 'jwt']) {
       const { status, body } = await client.token({
@@ -286,7 +285,7 @@ describe('genuine JWTs as other credentials', () => {
 })
 
 describe('mix-up', () => {
-  test('OI-04 a response in a form, and an error in it, name the issuer [T2870]', async () => {
+  test('OI-04 names the issuer in a form_post response, also in an error [T2870]', async () => {
     const fields = async (given: Record<string, string>) => {
       const url = client.url({ scope: 'openid', response_mode: 'form_post', ...given })
       return formIn(await (await agent.browse(url)).text()).hidden

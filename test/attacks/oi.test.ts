@@ -103,18 +103,18 @@ const isLoggedIn = async (): Promise<boolean> =>
   (await agent.fetch(`${app.issuer}/account/settings/applications/`)).status === 200
 
 describe('ID token hints', () => {
-  test('OI-01 the genuine hint is accepted, so that the refusals below mean something', async () => {
+  test('OI-01 accepts the genuine hint, from which the tests below make forged hints', async () => {
     expect(await authorizing({ id_token_hint: idToken })).toHaveProperty('code')
   })
 
-  test('OI-01 no forged hint is accepted at the authorization endpoint', async () => {
+  test('OI-01 rejects every forged hint at the authorization endpoint', async () => {
     for (const [what, hint] of Object.entries(await forgeries())) {
       const answer = await authorizing({ id_token_hint: hint })
       expect([what, answer.error]).toEqual([what, 'invalid_request'])
     }
   })
 
-  test('OI-01 no forged hint logs the user out or redirects', async () => {
+  test('OI-01 neither logs out nor redirects for a forged hint', async () => {
     for (const [what, id_token_hint] of Object.entries(await forgeries())) {
       const given = { id_token_hint, post_logout_redirect_uri: returnUri }
       const url = `${app.issuer}/oauth/logout?${new URLSearchParams(given)}`
@@ -130,7 +130,7 @@ describe('ID token hints', () => {
 })
 
 describe('tokens for other purposes', () => {
-  test('OI-02 an ID token is no access token, refresh token, code, session JWT or client credential', async () => {
+  test('OI-02 rejects an ID token as an access token, refresh token, code, session JWT or client credential', async () => {
     expect(await ping(app, idToken)).toBe(401)
     const userinfo = await fetch(`${app.issuer}/oauth/userinfo`, {
       headers: { authorization: `Bearer ${idToken}` },
@@ -172,7 +172,7 @@ describe('the parameter claims', () => {
     '{"userinfo":{"constructor":null,"toString":null}}',
     '{"id_token":{"iss":{"value":"https://evil.example"},"aud":{"value":"evil"},"exp":null}}',
     `{"userinfo":${'{"a":'.repeat(100)}null${'}'.repeat(100)}}`,
-  ])('OI-03 a hostile value changes no claim of the protocol: %.40s', async (claims) => {
+  ])('OI-03 changes no protocol claim for the hostile value %.40s', async (claims) => {
     const redirect = await client.ask({ scope: 'openid', claims })
     const { code, error } = responseTo(client, redirect)
     if (code === undefined) {
@@ -184,7 +184,7 @@ describe('the parameter claims', () => {
     expect([iss, aud, Number(exp) - Number(iat)]).toEqual([app.issuer, client.clientId, 3600])
   })
 
-  test('OI-03 a client that may not request a scope does not get its claims', async () => {
+  test('OI-03 does not return the claims of a scope that the client may not request', async () => {
     const limited = await TestClient.register(app, agent, { allowedScopes: ['openid'] })
     const claims = JSON.stringify({ userinfo: { phone_number: { essential: true } } })
     const { access_token, scope } = await limited.tokens({ scope: 'openid', claims })
@@ -196,7 +196,7 @@ describe('the parameter claims', () => {
 })
 
 describe('mix-up and substitution', () => {
-  test('OI-04 a code, with or without a nonce, is redeemed by its client only, and names its issuer', async () => {
+  test('OI-04 redeems a code only for its client, and names the issuer in the response', async () => {
     const other = await TestClient.register(app, agent)
     const answer = responseTo(client, await client.ask({ scope: 'openid', nonce: 'n' }))
     expect(answer.iss).toBe(app.issuer)
@@ -205,7 +205,7 @@ describe('mix-up and substitution', () => {
     expect(decodeJwt(body.id_token ?? '')).toMatchObject({ nonce: 'n', aud: client.clientId })
   })
 
-  test('OI-04 the forms of the metadata name the same issuer and the same keys', async () => {
+  test('OI-04 names the same issuer and the same keys in both metadata documents', async () => {
     for (const name of ['openid-configuration', 'oauth-authorization-server']) {
       const answer = await fetch(`${app.issuer}/.well-known/${name}`)
       const metadata = (await answer.json()) as Record<string, unknown>
@@ -225,7 +225,7 @@ describe('logout requests', () => {
     `${returnUri}/..`,
     `${returnUri}#x`,
     returnUri.toUpperCase(),
-  ])('OI-05 %s is never the target of a redirect or a link', async (uri) => {
+  ])('OI-05 never redirects or links to %s', async (uri) => {
     for (const id_token_hint of [idToken, '']) {
       const given = { id_token_hint, client_id: client.clientId, post_logout_redirect_uri: uri }
       const answer = await agent.fetch(`${app.issuer}/oauth/logout?${new URLSearchParams(given)}`)
@@ -235,7 +235,7 @@ describe('logout requests', () => {
     expect(await isLoggedIn()).toBe(true)
   })
 
-  test('OI-05 repeated parameters, huge ones and a link of another site log nobody out', async () => {
+  test('OI-05 does not log out for repeated parameters, long parameters or no parameters', async () => {
     const at = (query: string) => agent.fetch(`${app.issuer}/oauth/logout?${query}`)
     expect((await at(`id_token_hint=${idToken}&id_token_hint=${idToken}`)).status).toBe(400)
     expect((await at(`client_id=a&client_id=b`)).status).toBe(400)

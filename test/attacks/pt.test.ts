@@ -736,14 +736,14 @@ describe('PT-08 Secrets in responses and logs', () => {
   })
 })
 
-/** Uses another browser of user-a, because the acts of these tests end sessions. */
+/** Uses another browser of user-a, because these tests end sessions. */
 const pasteAs = async (name: UserName, credential: string) => {
   const who = await person(name)
   return { who, page: await who.post(at.leaked, { credential }) }
 }
 
 describe('PT-09 Look-up of another user’s leaked secret [T1380]', () => {
-  test('cannot be told from an unknown value, whatever the kind of the secret', async () => {
+  test('returns the same page as for an unknown value, for every kind of secret', async () => {
     const { conf } = attack.clients
     const { value } = await attack.personalToken('a', [r])
     const tokens = await attack.grant({ scope: r })
@@ -770,7 +770,7 @@ describe('PT-09 Look-up of another user’s leaked secret [T1380]', () => {
     await attack.expectAlive(tokens)
   })
 
-  test('is refused with the reference of another user’s result, by pages and by scripts', async () => {
+  test('returns 404 for the reference to the result of another user, on pages and in JSON', async () => {
     const { value } = await attack.personalToken('a', [r])
     const { page } = await pasteAs('a', value)
     const found = page.location?.split('found=')[1] ?? ''
@@ -788,7 +788,7 @@ describe('PT-09 Look-up of another user’s leaked secret [T1380]', () => {
 })
 
 describe('PT-10 Pasted secrets in URLs, logs, rows and pages [T1381]', () => {
-  test('a pasted value appears in no URL, log entry, row or page', async () => {
+  test('stores, logs and displays no pasted value', async () => {
     const { value } = await attack.personalToken('a', [r])
     const { accessToken } = await attack.grant({ scope: r })
     for (const credential of [value, `curl -H 'Authorization: Bearer ${accessToken}'`]) {
@@ -810,7 +810,7 @@ describe('PT-10 Pasted secrets in URLs, logs, rows and pages [T1381]', () => {
     }
   })
 
-  test('a text in a field of another type is refused without repeating it', async () => {
+  test('rejects a text in a field of another type without repeating the text', async () => {
     const { value } = await attack.personalToken('a', [r])
     const who = await person('a')
     const script = new Script(attack.server, who.session)
@@ -827,7 +827,7 @@ describe('PT-10 Pasted secrets in URLs, logs, rows and pages [T1381]', () => {
 })
 
 describe('PT-11 Forged acts on a leaked secret or on a user [T1382]', () => {
-  test('a form from another site, or without the CSRF token of the session, changes nothing', async () => {
+  test('rejects a form from another site, or without the CSRF token of the session', async () => {
     const { value } = await attack.personalToken('a', [r])
     const { who, page } = await pasteAs('a', value)
     const found = page.location?.split('found=')[1] ?? ''
@@ -849,7 +849,7 @@ describe('PT-11 Forged acts on a leaked secret or on a user [T1382]', () => {
     expect(await attack.state()).toEqual(before)
   })
 
-  test('a user who is no administrator gets 404 for every act on a user', async () => {
+  test('returns 404 for every action on a user to users who are not administrators', async () => {
     const { user } = attack.users.b
     await expectNotFound(await person('a'), [
       [at.adminUsers],

@@ -127,17 +127,17 @@ describe('RO-01', () => {
     }
   }
 
-  test('RO-01 the genuine object is accepted, so that the refusals below mean something', async () => {
+  test('RO-01 accepts the genuine object, from which the tests below make forged objects', async () => {
     expect(await authorize({ request: await requestObjectOf(client, key) })).toHaveProperty('code')
   })
 
-  test('RO-01 no forged object is accepted, and no address in it is fetched', async () => {
+  test('RO-01 rejects every forged object, and fetches no URL in a forged object', async () => {
     const before = site.requests.length
     for (const [what, request] of Object.entries(await forgeries())) await isRefused(what, request)
     expect(site.requests.length).toBe(before)
   })
 
-  test('RO-01 a forged object is not accepted at a registered address either', async () => {
+  test('RO-01 rejects a forged object that a registered URL returns', async () => {
     const openid = { request_uris: [site.url('/forged')] }
     const one = await TestClient.register(app, agent, { jwks: jwksOf(key), openid })
     const headers = { 'content-type': 'application/jwt' }
@@ -154,7 +154,7 @@ describe('RO-01', () => {
 })
 
 describe('RO-02', () => {
-  test('RO-02 no address that the client did not register is fetched or looked up', async () => {
+  test('RO-02 neither resolves nor fetches a URL that the client did not register', async () => {
     const [before, lookups] = [site.requests.length, site.lookups.length]
     for (const request_uri of [
       'https://169.254.169.254/latest/meta-data/',
@@ -182,7 +182,7 @@ describe('RO-02', () => {
     expect([site.requests.length, site.lookups.length]).toEqual([before, lookups])
   })
 
-  test('RO-02 a registered name with a private address is not connected', async () => {
+  test('RO-02 does not connect to a registered host with a private IP address', async () => {
     await using strict = await startServer({ ...options, outbound: site.outbound })
     const browser = new UserAgent()
     const url = 'https://client.example/request.jwt'
@@ -196,7 +196,7 @@ describe('RO-02', () => {
     expect(site.requests.length).toBe(before)
   })
 
-  test('RO-02 a redirect is not followed, and a slow host does not hold the server', async () => {
+  test('RO-02 does not follow a redirect, and responds despite a slow host', async () => {
     const openid = { request_uris: [site.url('/moved'), site.url('/slow')] }
     const one = await TestClient.register(app, agent, { jwks: jwksOf(key), openid })
     site.respond('/moved', (_request, response) => {
@@ -214,7 +214,7 @@ describe('RO-02', () => {
     expect(site.requests.some(({ url }) => url === '/inside')).toBe(false)
   }, 20_000)
 
-  test('RO-02 a visitor who is not logged in cannot use the server to send requests to other clients', async () => {
+  test('RO-02 fetches no URL for a visitor who is not logged in', async () => {
     const openid = { request_uris: [site.url('/of-client')] }
     await TestClient.register(app, agent, { jwks: jwksOf(key), openid })
     const before = site.requests.length
@@ -229,7 +229,7 @@ describe('RO-02', () => {
 })
 
 describe('RO-03', () => {
-  test('RO-03 an attacker adds or changes parameters of a signed request', async () => {
+  test('RO-03 ignores parameters that an attacker adds to a signed request', async () => {
     const request = await requestObjectOf(client, key)
     for (const added of [
       { scope: 'notes:read notes:write' },
@@ -248,7 +248,7 @@ describe('RO-03', () => {
     }
   })
 
-  test('RO-03 an attacker uses the request object of a client under another client ID', async () => {
+  test('RO-03 rejects a request object with the ID of another client', async () => {
     const request = await requestObjectOf(client, key)
     const answer = await authorize({ request }, evilClient)
     expect(answer.error).toBe('invalid_request_object')
@@ -258,7 +258,7 @@ describe('RO-03', () => {
     expect(body.error).toBe('invalid_request')
   })
 
-  test('RO-03 a JWT for another purpose is no request object', async () => {
+  test('RO-03 rejects a JWT for another purpose as a request object', async () => {
     const claims = decodeJwt(await requestObjectOf(client, key))
     await isRefused('an assertion', await assertionOf(app, client.clientId, key))
     await isRefused(
@@ -290,7 +290,7 @@ describe('RO-03', () => {
     expect([status, body.error]).toEqual([401, 'invalid_client'])
   })
 
-  test('RO-03 an error is never sent to an address that the client did not register', async () => {
+  test('RO-03 sends an error only to a redirect URI that the client registered', async () => {
     const redirect_uri = 'https://evil.example/'
     for (const request of ['x', await requestObjectOf(client, key, { redirect_uri })]) {
       const url = await agent.authorize(app, objectUrl(client, { request, redirect_uri }))
@@ -300,7 +300,7 @@ describe('RO-03', () => {
 })
 
 describe('RO-04', () => {
-  test('RO-04 only one of concurrent decisions on two nodes uses an object with jti', async () => {
+  test('RO-04 accepts only one of several concurrent decisions on two nodes about an object with jti', async () => {
     await using second = await startServer({ ...options, beside: app, issuer: app.issuer })
     const claims = { jti: randomUUID(), exp: seconds(300), prompt: 'consent' }
     const request = await requestObjectOf(client, key, claims)
@@ -317,7 +317,7 @@ describe('RO-04', () => {
     expect(codes).toHaveLength(1)
   })
 
-  test('RO-04 an object with jti is pushed or authorized, but not both', async () => {
+  test('RO-04 accepts an object with jti either in a pushed or in an authorization request, but not in both', async () => {
     const claims = () => ({ jti: randomUUID(), exp: seconds(300) })
     const pushed = await requestObjectOf(client, key, claims())
     expect(await push(pushed)).toBeUndefined()
@@ -327,7 +327,7 @@ describe('RO-04', () => {
     await isRefused('after a decision', used)
   })
 
-  test('RO-04 a refused object is not used up', async () => {
+  test('RO-04 accepts the jti of a rejected object in a valid object', async () => {
     const claims = { jti: randomUUID(), exp: seconds(300) }
     await isRefused('a wrong audience', await requestObjectOf(client, key, { ...claims, aud: 'x' }))
     expect(await authorize({ request: await requestObjectOf(client, key, claims) })).toHaveProperty(
@@ -335,7 +335,7 @@ describe('RO-04', () => {
     )
   })
 
-  test('RO-04 the expiry cannot be extended by another record of the first use', async () => {
+  test('RO-04 does not extend the expiry of an object for a later record of its first use', async () => {
     const request = await requestObjectOf(client, key, { exp: seconds(60) })
     const page = await new UserAgent().browse(objectUrl(client, { request }))
     const next = new URL(new URL(page.address).searchParams.get('next') ?? '', app.issuer)
@@ -354,7 +354,7 @@ describe('RO-04', () => {
 })
 
 describe('RO-05', () => {
-  test('RO-05 refuses a request object that is too long, without an error of the server', async () => {
+  test('RO-05 returns 413 or 431 for a request object that is too long', async () => {
     const request = await requestObjectOf(client, key, { state: 'x'.repeat(20_000) })
     const body = new URLSearchParams({ client_id: client.clientId, request })
     const answer = await agent.fetch(`${app.issuer}/oauth/authorize`, { method: 'POST', body })
@@ -374,7 +374,7 @@ describe('RO-05', () => {
     expect(refused.error).toBe('invalid_request')
   })
 
-  test('RO-05 claims named like members of objects are only parameters', async () => {
+  test('RO-05 ignores claims with names of Object.prototype members', async () => {
     const claims = JSON.parse('{"__proto__":{"admin":true},"constructor":"x","toString":"y"}')
     const request = await requestObjectOf(client, key, claims)
     expect(await authorize({ request })).toHaveProperty('code')

@@ -42,7 +42,7 @@ interface Proofs {
   readonly dpop?: string | undefined
 }
 
-/** A client of the profile with a browser and a DPoP key of its own. */
+/** A client of the profile with its own browser and DPoP key. */
 class FapiClient extends RelyingParty {
   readonly key: ClientKey
   readonly dpopKey: DpopKey
@@ -189,7 +189,7 @@ describe('both plans, with a user and with client_credentials', () => {
       const tokens = await client.tokens({ nonce: 'n' })
       expect((await client.claims({ id_token: tokens.id_token ?? '' })).nonce).toBe('n')
       expect(await client.call(tokens.access_token)).toBe(200)
-      // Without its key, the token is of no use.
+      // The server rejects the token without its key.
       const authorization = `Bearer ${tokens.access_token}`
       const stolen = await fetch(`${app.issuer}/oauth/ping`, { headers: { authorization } })
       expect(stolen.status).toBe(401)

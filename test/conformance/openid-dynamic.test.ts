@@ -255,7 +255,7 @@ const modules: Readonly<Record<string, () => Promise<void>>> = {
     expect(id.nonce).toBe('n-0S6')
   },
 
-  // The suite skips this module for the same reason.
+  // The suite also skips this module, because the metadata does not list `none`.
   async 'oidcc-ensure-request-object-with-redirect-uri'() {
     const rp = await party({ request_object_signing_alg: 'none' })
     const request = requestObject(claimsOf(rp))
@@ -284,7 +284,7 @@ const newRequestUri = (): string => `${site.url(`/request/${randomUUID()}`)}#${r
 const serveObject = (requestUri: string, object: string): void =>
   site.serve(new URL(requestUri).pathname, object, { 'content-type': 'application/jwt' })
 
-/** The parameters that are only in the request object. The suite repeats the others outside. */
+/** The parameters that are only in the request object. The suite repeats all other parameters outside. */
 const onlyInside = { state: undefined, nonce: undefined }
 
 const claimsOf = (rp: RelyingParty) => Object.fromEntries(new URL(rp.url()).searchParams)

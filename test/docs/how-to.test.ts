@@ -394,7 +394,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       expect(await info.json()).toEqual({ sub: String(user.id), nickname: 'ada' })
     }))
 
-  test('openid-connect-2: a client learns about the login of the application, and its logout ends the access [T2902]', ({
+  test('openid-connect-2: a client receives the login time of the application, and the logout revokes the access of the client [T2902]', ({
     expect,
   }) =>
     twoAtOnce(() =>

@@ -33,7 +33,7 @@ const foundIn = (value: string, text: string): readonly string[] => {
 }
 
 describe('the published patterns', () => {
-  test('are the five expected ones', () => {
+  test('are exactly the five expected patterns', () => {
     expect([...patterns.keys()]).toEqual([
       'Personal token with a prefix',
       'Access token with',
@@ -71,7 +71,7 @@ describe('the published patterns', () => {
     expect(foundIn('Personal token with a prefix', text)).toEqual([personalToken])
   })
 
-  test('describe a checksum that accepts every personal token with a prefix, and rejects altered ones', async () => {
+  test('describe a checksum that accepts every personal token with a prefix, and rejects altered tokens', async () => {
     await using app = await startServer({ tokenPersonalPrefix: 'notes_' })
     for (let round = 0; round < 20; round += 1) {
       const token = await app.personalToken()

@@ -256,7 +256,7 @@ describe.each<[string, string, Protocol]>([
       expect(challenge).toContain(`scope="notes:read", resource_metadata="${metadata}"`)
     }
 
-    // From the challenge, an assistant discovers the resource that its token must be for.
+    // The challenge names the resource for which the assistant must request a token.
     const led = new Assistant(app, protocol)
     led.memory.kept = {
       access_token: ofWhole[1] ?? '',

@@ -313,7 +313,7 @@ describe('client ID metadata documents §4 the document', () => {
       listed(undefined, 'private_key_jwt'),
     ])
       expect(await redeemed(clientId)).toEqual(['401 invalid_client', 200])
-    // The main method wins if it is offered.
+    // The main method has priority if the server offers it.
     const isPublic = listed('none', 'private_key_jwt', 'none')
     expect((await device(isPublic).tokens()).access_token).toMatch(/^\w+$/)
     const none = listed('client_secret_basic', 'client_secret_post', 'tls_client_auth')

@@ -15,7 +15,7 @@ import {
   UserAgent,
 } from '../support/user-agent.ts'
 
-// Each published AI client identifies itself as it does elsewhere, and logs in with PKCE and `resource` (MCP).
+// Each test uses the published metadata of an AI client, which logs in with PKCE and `resource` (MCP).
 
 let site: RemoteSite
 beforeAll(async () => {
@@ -105,7 +105,7 @@ describe('AI clients that register', () => {
   })
 
   test.each(aiClients.map((client) => [client.name, client] as const))(
-    '%s registers, logs in and refreshes without a setting of its own [T2620]',
+    '%s registers, logs in and refreshes without a special setting [T2620]',
     async (_, client) => {
       const key = await newClientKey()
       site.serve('/jwks.json', jwksOf(key))
@@ -151,7 +151,7 @@ describe.each([
     aiClients
       .filter(({ document }) => document !== undefined)
       .map((client) => [client.name, client] as const),
-  )('%s logs in and refreshes without a setting of its own [T2621]', async (_name, client) => {
+  )('%s logs in and refreshes without a special setting [T2621]', async (_name, client) => {
     const key = await newClientKey()
     site.serve('/jwks.json', jwksOf(key))
     const path = new URL(client.document ?? '').pathname

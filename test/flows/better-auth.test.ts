@@ -9,7 +9,7 @@ import { jwksOf, newClientKey } from '../support/signing-client.ts'
 import { statusOf } from '../support/tokens.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
-// The generic client of better-auth knows the discovery document and the client, and nothing else.
+// The configuration of better-auth contains only the discovery document and the client.
 
 const methods = ['client_secret_post', 'private_key_jwt'] as const
 

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-// The plugin knows the issuer and the client, and nothing else.
+// The configuration of the plugin contains only the issuer and the client.
 
 test('@fastify/oauth2 finds the server by its issuer, logs in, refreshes and revokes [T2404]', async () => {
   await using app = await startServer({ openidConnect: true, clock: () => Date.now() })

@@ -23,7 +23,7 @@ const newClient = () =>
     redirectUris: ['https://client.example/cb'],
   })
 
-describe('offline_access, where it is not registered', () => {
+describe('offline_access as an unregistered scope', () => {
   test('is accepted at the authorization and token endpoints, and neither shown, stored nor returned [T1405]', async () => {
     const client = await newClient()
     await client.agent.logIn(app)
@@ -40,7 +40,7 @@ describe('offline_access, where it is not registered', () => {
     expect(await metadata.text()).not.toContain('offline_access')
   })
 
-  test('alone means the same as no scope [T1406]', async () => {
+  test('without other scopes is equivalent to an omitted scope [T1406]', async () => {
     const client = await newClient()
     const tokens = await client.tokens({ scope: 'offline_access' })
     expect(tokens.scope).toBe('notes:read')
@@ -107,7 +107,7 @@ describe('offline_access, where it is not registered', () => {
   })
 })
 
-test('offline_access is a permission like any other where it is registered [T1411]', async () => {
+test('offline_access, if it is registered, is granted like any other scope [T1411]', async () => {
   const offline = new Scope('offline_access', { helpText: 'Work while you are away' })
   await using place = await startServer({ scopes: [...testScopes, offline] })
   const client = await TestClient.register(place, new UserAgent())

@@ -99,7 +99,7 @@ const answerTo = async (url: URL, mode: string): Promise<URL | Request> => {
 }
 
 describe('oauth4webapi', () => {
-  test('logs in as its OpenID Connect example does, and validates every response [T1601]', async () => {
+  test('logs in like the OpenID Connect example of the library, and validates every response [T1601]', async () => {
     const insecure = { [oauth.allowInsecureRequests]: true }
     const issuer = new URL(app.issuer)
     const found = await oauth.discoveryRequest(issuer, { algorithm: 'oidc', ...insecure })
@@ -166,7 +166,7 @@ describe('oauth4webapi', () => {
   })
 })
 
-// A client that reads the ID token only gets the claims of the user in two ways.
+// A client that reads only the ID token can receive the claims of the user in two ways.
 test.each([
   ['requests them with the parameter claims', false],
   ['receives them from a server with userClaimsInIdToken', true],

@@ -50,7 +50,7 @@ const finished = async (config: openid.Configuration, url: URL, verifier: string
   return tokens.claims()?.sub
 }
 
-test('openid-client logs in with a signed request, also if it pushes the request [T3096]', async () => {
+test('openid-client logs in with a signed request, whether it pushes the request or not [T3096]', async () => {
   const config = await configuration()
   const verifier = openid.randomPKCECodeVerifier()
   const parameters = await asked(verifier)

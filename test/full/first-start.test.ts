@@ -140,7 +140,7 @@ describe('a later start', () => {
     expect((await new UserAgent().logIn(login)).status).toBe(303)
   })
 
-  test('preserves the administrator, the notes and the sample application, and adds none [T1804]', async () => {
+  test('preserves the administrator, the notes and the sample application, and creates no others [T1804]', async () => {
     await using folder = await temporaryFolder()
     const sampleOf = async (url: string): Promise<string | null> => {
       const response = await fetch(`${url}/sample/start`, { redirect: 'manual' })

@@ -289,7 +289,7 @@ const copies = (table: string, from: string, changes: string): string =>
    jsonb_populate_record(one::oauth2server_${table}, jsonb_build_object(${changes})) as made`
 
 describe.skipIf(await lacks('postgres'))(
-  'store operations that requests wait for read few rows',
+  'store operations on the path of a request read few rows',
   () => {
     let database: TestDatabase
     let store: OpenStore

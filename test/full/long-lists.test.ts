@@ -78,7 +78,7 @@ describe('the lists of a user with 1,000 applications and 10,000 tokens', () => 
   afterEach(() => void vi.restoreAllMocks())
 
   test.each(pages)(
-    '%s executes as many statements, and reads as many rows, as with a tenth of them [T1218]',
+    '%s executes the same statements, and reads as many rows, as with a tenth of the entries [T1218]',
     async (path) => {
       const reads = []
       for (const person of lists.includes(path) ? admins : people) {
@@ -87,7 +87,7 @@ describe('the lists of a user with 1,000 applications and 10,000 tokens', () => 
           expect([page.status, page.names.length > 0]).toEqual([200, true])
         }
         await visit()
-        // A delayed write in the background can meet one of the two counts.
+        // Count twice and use the smaller count, because one of the counts may include a background write.
         const counts = [await readsOf(visit), await readsOf(visit)]
         reads.push({
           statements: Math.min(...counts.map(({ statements }) => statements)),
@@ -113,7 +113,7 @@ describe('the lists of a user with 1,000 applications and 10,000 tokens', () => 
     expect(linkIn(page?.html ?? '', 'next')).toBeUndefined()
   })
 
-  test('a search that finds nothing reads at most ten times 1,000 entries, and says so [T2151]', async () => {
+  test('a search without results stops after reading ten times 1,000 entries, and reports this limit [T2151]', async () => {
     const [few, many] = people
     const search = `${at.tokens}?q=nothing+at+all`
     const [short, long] = [await few?.get(search), await many?.get(search)]

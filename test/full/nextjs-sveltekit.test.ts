@@ -179,7 +179,7 @@ describe.skipIf(withoutRegistry).each(applications)(
       expect(await (await agent.fetch(url)).text()).toContain('href="/login"')
     })
 
-    test('passes the paths of the server to the server, and keeps all other paths', async () => {
+    test('passes the paths of the authorization server to this server, and handles all other paths in the application', async () => {
       const { url, database } = program
       const server = await opened(database)
       await server.close()

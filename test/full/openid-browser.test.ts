@@ -40,7 +40,7 @@ describe.skipIf(await lacks('chromium'))('OpenID Connect in Chromium', () => {
   })
 
   test.each([true, false])(
-    'a response in a form reaches the client, and the user logs out again; scripts: %s [T1610]',
+    'delivers a form_post response to the client, and logs the user out; scripts: %s [T1610]',
     async (javaScriptEnabled) => {
       received = []
       const { clientId, clientSecret } = await app.client({

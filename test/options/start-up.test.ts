@@ -355,7 +355,7 @@ describe('error endpoint', () => {
   })
 })
 
-test('ID tokens in the front channel need OpenID Connect [T3131]', async () => {
+test('rejects response types with an ID token without OpenID Connect [T3131]', async () => {
   expect(await problemsOf({ allowFrontChannelIdTokens: true })).toEqual([
     'allowFrontChannelIdTokens (OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS) requires openidConnect (OAUTH2SERVER_OPENID_CONNECT).',
   ])
@@ -391,7 +391,7 @@ describe('the warnings in the log', () => {
     expect(messages).toHaveLength(5)
   })
 
-  test('RFC 9700 §2.1.2, §4.3.2 report what the specification enables by default against best practice', async () => {
+  test('RFC 9700 §2.1.2, §4.3.2 report each feature that the specification enables by default against best practice', async () => {
     expect(await warnings({})).toEqual([
       expect.stringMatching(/^The implicit grant is on.* code turns it off\.$/),
       expect.stringMatching(/^Access tokens in the query are accepted.* false turns it off\.$/),

@@ -9,7 +9,7 @@ import { redirectUri, startServer, type TestOptions, type TestServer } from '../
 import { authorizeUrl, newPkce } from '../support/user-agent.ts'
 import { at, type Page, Person, textOf } from './settings/support.ts'
 
-// The server fetches the logo of a client when an administrator verifies the client, keeps it, and serves it itself.
+// When an administrator verifies a client, the server fetches its logo once, and then serves the stored copy.
 
 let site: RemoteSite
 let app: TestServer
@@ -60,7 +60,7 @@ const press = async (clientId: string, act: string): Promise<Page> => {
 
 const rows = () => query(app.database, 'select * from oauth2server_client_logo')
 
-/** Waits until no fetch is requested. */
+/** Waits until every requested fetch is complete, and returns the rows of the logos. */
 const settled = async (): Promise<readonly Record<string, unknown>[]> => {
   for (let tries = 0; tries < 800; tries += 1) {
     const found = await rows()
@@ -118,7 +118,7 @@ describe('the logo of a client', () => {
     })
   })
 
-  test('can be named by the owner in the form of the application, and is shown after the verification [T3178]', async () => {
+  test('can be set by the owner in the form of the application, and is shown after the verification [T3178]', async () => {
     const owner = await Person.stranger(app)
     const created = await owner.fill(at.newClient, { name: 'Printer', logo_uri: publish() })
     expect(created.status).toBe(303)
@@ -161,7 +161,7 @@ describe('the logo of a client', () => {
     expect(page.form(at.newClient).fields.logo_uri).toEqual([logo_uri])
   })
 
-  test('is kept when the owner changes another field, also with other metadata [T3180]', async () => {
+  test('remains when the owner changes another field, also with other metadata [T3180]', async () => {
     const { client_id } = await register(publish(), { contacts: ['ada@example.org'] })
     await app.server.clients.update(client_id, { userId: admin.user.id })
     await verify(client_id)
@@ -188,7 +188,7 @@ describe('the logo of a client', () => {
     expect(logoOn(await admin.get(at.client(client_id)))).toBeDefined()
   })
 
-  test('has the type of its content, whatever type the response had [T2826]', async () => {
+  test('is served with the type of its content, regardless of the type in the fetched response [T2826]', async () => {
     const { client_id } = await register(publish(jpeg, { type: 'image/png; charset=utf-8' }))
     await verify(client_id)
     const image = await served(logoOn(await consentOf(client_id)))
@@ -220,7 +220,7 @@ describe('the logo of a client', () => {
     expect([400, 404]).toContain(response.status)
   })
 
-  test('ends with the verification if the client names another image, or another name [T2828]', async () => {
+  test('is removed with the verification if the client changes its image or its name [T2828]', async () => {
     for (const change of [{ logo_uri: publish(jpeg) }, { client_name: 'Your bank' }]) {
       const uri = publish()
       const information = await register(uri)
@@ -237,7 +237,7 @@ describe('the logo of a client', () => {
     }
   })
 
-  test('remains if the client gets a new ID or all its tokens end, and is removed with the client [T2829]', async () => {
+  test('remains if the ID of the client is reset or all its tokens are revoked, and is deleted with the client [T2829]', async () => {
     const { client_id } = await register(publish())
     await verify(client_id)
     const { clientId } = await app.server.clients.resetClientId(client_id)
@@ -249,7 +249,7 @@ describe('the logo of a client', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('of another client with the same image is served as long as one of them is verified [T2830]', async () => {
+  test('is served while at least one of the clients with the same image is verified [T2830]', async () => {
     const uri = publish()
     const clients = [await register(uri), await register(uri)]
     for (const { client_id } of clients) await verify(client_id)
@@ -272,7 +272,7 @@ describe('the logo of a client', () => {
     expect((await served(path)).status).toBe(404)
   })
 
-  test('is verified as the administrator saw its URL [T2832]', async () => {
+  test('is verified only with the URL that the administrator saw [T2832]', async () => {
     const information = await register(publish())
     const { client_id } = information
     const page = await pageOf(client_id)
@@ -286,7 +286,7 @@ describe('the logo of a client', () => {
   })
 })
 
-test('the logo of a client with a metadata document remains while the document names it [T2840]', async () => {
+test('the logo of a client with a metadata document remains while the document contains its URL [T2840]', async () => {
   await using own = await start({ clientIdMetadataDocuments: true })
   const person = await Person.logIn(own)
   const uri = publish()
@@ -301,7 +301,7 @@ test('the logo of a client with a metadata document remains while the document n
   await expect.poll(async () => (await found())?.logo).not.toBeNull()
   const path = logoOn(await consentOf(clientId, person))
   expect((await served(path, own)).status).toBe(200)
-  // The server fetches the document again, and stores that it did.
+  // The server fetches the unchanged document again, which must not remove the logo.
   own.advance(7_200)
   expect(logoOn(await consentOf(clientId, person))).toBe(path)
   expect((await found())?.logo).not.toBeNull()
@@ -381,7 +381,7 @@ describe('a logo that cannot be accepted', () => {
     },
   )
 
-  test('a slow host does not delay the verification, and its image is given up after 5 seconds [T2834]', async () => {
+  test('a slow host does not delay the verification, and the fetch of its image is aborted after 5 seconds [T2834]', async () => {
     const { client_id } = await register(publish('', { respond: () => undefined }))
     const startedAt = performance.now()
     await press(client_id, 'verify')
@@ -450,14 +450,14 @@ describe('a logo that cannot be accepted', () => {
 })
 
 describe('with several nodes', () => {
-  test('an image is fetched by the sweeper of any node if its process ended before [T2838]', async () => {
+  test('the sweeper of any node fetches an image whose first fetch ended with its process [T2838]', async () => {
     const uri = publish()
     const { client_id } = await register(uri)
     const { clients, store } = app.server
     await clients.mark(client_id, { isVerified: true })
     await settled()
     const client = await clients.find(client_id)
-    // As after the end of a process: the fetch is requested, and nobody works on it.
+    // Simulate a process that exited before its fetch: the fetch is requested, but no process performs the fetch.
     await store.clientLogos.request(client?.clientKey ?? 0, app.now())
     const asked = () => site.requests.filter(({ url }) => site.url(url ?? '') === uri).length
     await app.server.sweep()
@@ -471,7 +471,7 @@ describe('with several nodes', () => {
     expect((await served(path, second)).status).toBe(200)
   })
 
-  test('a verification that is removed during the fetch wins [T2839]', async () => {
+  test('a verification that is removed during the fetch remains removed [T2839]', async () => {
     let answer = (): void => undefined
     const respond = (to: ServerResponse) => {
       answer = () => to.writeHead(200, { 'content-type': 'image/png' }).end(png)

@@ -198,14 +198,14 @@ describe('a later request of a client', () => {
     code_challenge_method: 'S256',
   })
 
-  test('shows what is new before what is already allowed [T1103]', async () => {
+  test('shows new permissions before permissions that are already allowed [T1103]', async () => {
     const text = await consented('notes:read', 'notes:read user:email plain')
     expect(text).toMatch(
       /Client already has access to your account\. It now also requests permission to: User Read your e-mail address user:email Read only Other plain You have already allowed: Notes Read your notes notes:read/,
     )
   })
 
-  test('says that nothing is new [T1104]', async () => {
+  test('states that the request contains no new permissions [T1104]', async () => {
     const text = await consented('notes:read user:email', 'notes:read')
     expect(text).toContain('Client asks again for what you have already allowed: Notes')
     expect(text).not.toContain('also requests')
@@ -233,7 +233,7 @@ describe('the login before the consent', () => {
     expect(await loginPage(referenceUrl(client, await pushed(client)))).toContain(sentence)
   })
 
-  test('names no client if no valid request waits [T1109]', async () => {
+  test('names no client if no valid request is pending [T1109]', async () => {
     const client = await TestClient.register(app, new UserAgent(), { name: 'Photo Print' })
     const other = `/oauth/authorize?${new URLSearchParams({ client_id: client.clientId, redirect_uri: 'https://evil.example/' })}`
     for (const next of ['/', other, `/elsewhere?client_id=${client.clientId}`]) {

@@ -45,7 +45,7 @@ describe.each(names)('the page template %s', (name) => {
     expect(html).not.toMatch(/\sstyle=|\son[a-z]+=|<style|undefined|\[object|NaN/)
   })
 
-  test('names each button, and each question before an act, differently [T3008]', async () => {
+  test('gives each button and each confirmation question a different name [T3008]', async () => {
     // Other people can give their applications and tokens the same name.
     const html = await renderPage(name, sampleViews(() => 'x')[name])
     for (const tag of [
@@ -135,7 +135,7 @@ describe('an error in a form', () => {
     expect(html).toContain('Choose a day, 18 Oct 2027 at the latest.')
   })
 
-  test('an error of the expiry date is beside the date, before the other choices [T3175]', async () => {
+  test('shows an error of the expiry date beside the date, before the other choices [T3175]', async () => {
     const sentence = en.problems.expiresInPast
     const html = await renderPage('newPersonalToken', {
       ...views.newPersonalToken,

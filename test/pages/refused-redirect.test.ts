@@ -86,7 +86,7 @@ describe('a refused redirect URI', () => {
     },
   )
 
-  test('shows everybody else the same page as before [T2113]', async () => {
+  test('shows all other visitors a page without this difference [T2113]', async () => {
     const stranger = await Person.stranger(app)
     const before = await app.query('SELECT count(*) AS n FROM oauth2server_transient')
     for (const person of [nobody(), stranger]) {
@@ -120,7 +120,7 @@ describe('a refused redirect URI', () => {
     expect((await admin.get(location ?? '')).text).not.toContain(en.error.onlyYou)
   })
 
-  test('that is missing, and a disabled application, are explained to the owner [T2115]', async () => {
+  test('is explained to the owner if the URI is missing or the application is disabled [T2115]', async () => {
     const page = await refused(owner)
     expect(page.fact(en.error.refusedUri)).toBe(en.error.noUri)
     expect(page.text).toContain(registered)
@@ -130,7 +130,7 @@ describe('a refused redirect URI', () => {
     await app.server.clients.mark(clientId, { isDisabled: false })
   })
 
-  test('is compared with the most similar registered URI, however long or odd it is [T2116]', () => {
+  test('is compared with the most similar registered URI, even if the refused URI is very long or malformed [T2116]', () => {
     const long = `https://app.example/${'a'.repeat(5_000)}`
     for (const uri of [
       '',

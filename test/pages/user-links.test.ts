@@ -126,7 +126,7 @@ describe('a password reset', () => {
     expect(new URL(`${response.location}`, app.issuer).searchParams.get('next')).toBe('/')
   })
 
-  test('answers an unknown address, and the address of an inactive user, like a known address', async () => {
+  test('returns the same response for an unknown address, the address of an inactive user and a known address', async () => {
     const [known, inactive] = [await newUser(), await newUser()]
     await app.server.users.setActive(inactive.id, false)
     const pages = []
@@ -388,7 +388,7 @@ describe('the verification of an e-mail address', () => {
   })
 })
 
-test('logs a failure of sendUserLink, and answers as usual', async () => {
+test('logs a failure of sendUserLink, and returns the usual response', async () => {
   const ways = [
     () => {
       throw new Error('no mail server')

@@ -69,21 +69,21 @@ describe.each(
       expect(await ping(it.app, first.access_token)).toBe(401)
     })
 
-    test('ends with the next refresh [T2603]', async () => {
+    test('is rejected after the next refresh [T2603]', async () => {
       const { first, next } = await refreshed()
       await client.refresh(next.refresh_token)
       expect(await ping(it.app, first.access_token)).toBe(401)
       expect(await ping(it.app, next.access_token)).toBe(200)
     })
 
-    test('ends at once if the new access token has other scopes [T2604]', async () => {
+    test('is rejected immediately if the new access token has other scopes [T2604]', async () => {
       const { first, next } = await refreshed({ scope: 'notes:read' })
       expect(await ping(it.app, first.access_token)).toBe(401)
       expect((await client.refresh(next.refresh_token)).body.scope).toBe(both.scope)
       expect(await ping(it.app, next.access_token)).toBe(401)
     })
 
-    test('ends at once with its authorization, its client and its user [T2605]', async () => {
+    test('is rejected immediately if its authorization is revoked, its client deleted or its user deactivated [T2605]', async () => {
       const { server, user } = it.app
       const revoked = await refreshed()
       await postForm(
@@ -109,7 +109,7 @@ describe.each(
       expect(await ping(it.app, tokens.access_token)).toBe(401)
     })
 
-    test('ends with the reuse of its refresh token [T2606]', async () => {
+    test('is rejected after its refresh token is reused [T2606]', async () => {
       const { first, next } = await refreshed()
       const third = (await client.refresh(next.refresh_token)).body
       await client.refresh(first.refresh_token)
@@ -117,7 +117,7 @@ describe.each(
         expect(await ping(it.app, token)).toBe(401)
     })
 
-    test('is revoked alone, and the new tokens remain valid [T2607]', async () => {
+    test('can be revoked alone, and the new tokens remain valid [T2607]', async () => {
       const { first, next } = await refreshed()
       const { access_token: token } = first
       for (let time = 0; time < 2; time += 1) {
@@ -167,7 +167,7 @@ describe.each(
 )
 
 describe('a replaced access token', () => {
-  test('ends at once without a leeway [T2610]', async () => {
+  test('is rejected immediately without a leeway [T2610]', async () => {
     await using app = await startServer({ refreshTokenLeeway: 0 })
     const client = await TestClient.register(app, new UserAgent())
     const first = await client.tokens(both)

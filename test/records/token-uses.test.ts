@@ -24,7 +24,7 @@ const openUses = async (around?: AroundStore) => {
   const log: LogEntry[] = []
   const uses = new TokenUses(store, (entry) => log.push(entry))
   const aToken = async () => Number(await opened.tokens.insert(tokenRow({ clientId })))
-  /** Looks the token up and calls `note` with the last use found in its row, as a bearer check does. */
+  /** Looks up the token, and calls `note` with the last use in its row, like a bearer check. */
   const use = async (id: number, at: number, address = '192.0.2.1') => {
     const row = await opened.tokens.find(id)
     uses.note({ token: { id }, lastUsedAt: row?.lastUse?.at ?? null } as FoundToken, at, address)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
 import { formIn, TestClient, UserAgent } from '../support/user-agent.ts'
 
-// OAuth 2.0 Form Post Response Mode. It needs no OpenID Connect.
+// OAuth 2.0 Form Post Response Mode. This mode does not require OpenID Connect.
 
 describe('Form Post §2', () => {
   let app: TestServer
@@ -16,7 +16,7 @@ describe('Form Post §2', () => {
   })
   afterAll(() => app.close())
 
-  /** Opens the request, and agrees or refuses if the browser is asked. */
+  /** Opens the request, and submits the decision if the server shows the consent page. */
   const answered = async (given: Record<string, string> = {}, confirm = 'yes') => {
     const url = client.url({ response_mode: 'form_post', ...given })
     const page = await agent.browse(url)
@@ -25,7 +25,7 @@ describe('Form Post §2', () => {
     return agent.submit(page, { confirm })
   }
 
-  test('a code is in a form for the redirect URI, which may be sent nowhere else [T1550]', async () => {
+  test('returns a code in a form that the browser may send only to the redirect URI [T1550]', async () => {
     const page = await answered({ state: `"'><script>` })
     expect(page.status).toBe(200)
     expect(page.headers.getSetCookie()).toEqual([])
@@ -44,12 +44,12 @@ describe('Form Post §2', () => {
     expect([status, body.token_type]).toEqual([200, 'Bearer'])
   })
 
-  test('a remembered consent leads to the form at once [T1551]', async () => {
+  test('returns the form immediately if the consent is remembered [T1551]', async () => {
     await answered()
     expect(formIn(await (await answered()).text()).hidden).toHaveProperty('code')
   })
 
-  test('errors are in a form too: a refusal, and an invalid request [T1552]', async () => {
+  test('returns errors in a form: a denial by the user, and an invalid request [T1552]', async () => {
     const refused = formIn(await (await answered({ prompt: 'consent' }, 'no')).text())
     expect(refused.hidden).toMatchObject({ error: 'access_denied', state: 'xyz' })
     const invalid = formIn(await (await answered({ scope: 'unknown' })).text())
@@ -57,7 +57,7 @@ describe('Form Post §2', () => {
     expect(invalid.hidden).toMatchObject({ error: 'invalid_scope', state: 'xyz', iss: app.issuer })
   })
 
-  test('an access token of the implicit grant is in a form instead of the fragment [T1553]', async () => {
+  test('returns an access token of the implicit grant in a form instead of the fragment [T1553]', async () => {
     const { hidden } = formIn(await (await answered({ response_type: 'token' })).text())
     expect(hidden).toMatchObject({ token_type: 'Bearer', access_token: expect.any(String) })
   })
@@ -67,20 +67,23 @@ describe('Form Post §2', () => {
     ['token', 'query'],
     ['code', 'web_message'],
     ['code', 'form_post.jwt'],
-  ])('the response type %s refuses the mode %s [T1554]', async (response_type, response_mode) => {
-    const answer = await agent.browse(client.url({ response_type, response_mode }))
-    const location = new URL(answer.headers.get('location') ?? '')
-    expect(location.searchParams.get('error')).toBe('invalid_request')
-  })
+  ])(
+    'rejects the response type %s with the mode %s [T1554]',
+    async (response_type, response_mode) => {
+      const answer = await agent.browse(client.url({ response_type, response_mode }))
+      const location = new URL(answer.headers.get('location') ?? '')
+      expect(location.searchParams.get('error')).toBe('invalid_request')
+    },
+  )
 
-  test('the redirect URI of another client is never the target of the form [T1555]', async () => {
+  test('never returns a form whose target is the redirect URI of another client [T1555]', async () => {
     const page = await agent.browse(
       client.url({ response_mode: 'form_post', redirect_uri: 'https://evil.example/cb' }),
     )
     expect(await page.text()).not.toContain('evil.example')
   })
 
-  test('the metadata lists the mode [T1556]', async () => {
+  test('lists the mode in the metadata [T1556]', async () => {
     const metadata = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
     expect(await metadata.json()).toMatchObject({
       response_modes_supported: expect.arrayContaining(['query', 'fragment', 'form_post']),

@@ -22,7 +22,7 @@ interface Started extends AsyncDisposable {
   readonly client: TestClient
 }
 
-/** Starts a server that issues ID tokens in redirects, logs in a user, and registers a client for all of them. */
+/** Starts a server that allows ID tokens in redirects, logs in a user, and registers a client that may request them. */
 const start = async (
   options: TestOptions = {},
   input: Partial<ClientInput> = {},
@@ -39,7 +39,7 @@ const start = async (
 
 const request = { scope: 'openid', nonce: 'n-1' }
 
-/** Completes a request, and returns the parameters in the fragment. Fails if the query contains any. */
+/** Completes a request, and returns the parameters in the fragment. Fails if the query contains parameters. */
 const answer = async (
   { client }: Pick<Started, 'client'>,
   response_type: string,
@@ -134,7 +134,7 @@ describe('the response', () => {
   })
 
   test.each(['id_token code', 'token id_token'])(
-    'RFC 6749 §3.1.1 the order of the values has no meaning: %s [T3103]',
+    'RFC 6749 §3.1.1 accepts the values of the response type in any order: %s [T3103]',
     async (response_type) => {
       await using started = await start()
       expect(await answer(started, response_type)).toHaveProperty('id_token')
@@ -155,7 +155,7 @@ describe('the response', () => {
   )
 
   test.each(withIdTokens)(
-    'Form Post §2 %s in a form instead of the fragment [T3105]',
+    'Form Post §2 returns the response to %s in a form instead of the fragment [T3105]',
     async (type) => {
       await using started = await start()
       const { agent, client } = started
@@ -233,7 +233,7 @@ describe('§5.4 the claims about the user', () => {
 
 describe('the request', () => {
   test.each(withIdTokens)(
-    '§3.2.2.1 %s without a nonce or without openid is refused in the fragment [T3111]',
+    '§3.2.2.1 %s without a nonce or without openid causes an error in the fragment [T3111]',
     async (type) => {
       await using started = await start()
       for (const given of [{ nonce: undefined }, { nonce: '' }, { scope: 'notes:read' }]) {
@@ -245,7 +245,7 @@ describe('the request', () => {
   )
 
   test.each(withIdTokens)(
-    'Multiple Response Types §3.0 %s is never returned in the query [T3112]',
+    'Multiple Response Types §3.0 the response to %s is never in the query [T3112]',
     async (type) => {
       await using started = await start()
       for (const response_mode of ['query', 'web_message'])
@@ -299,7 +299,7 @@ describe('the request', () => {
     expect(again.href).toContain('/oauth/errors')
   })
 
-  test('§11 offline_access is ignored without a code, and granted with one [T3116]', async () => {
+  test('§11 offline_access is ignored in a request without a code, and granted in a request with a code [T3116]', async () => {
     await using started = await start()
     const scope = 'openid offline_access'
     const { scope: granted } = await answer(started, 'id_token token', { scope })
@@ -308,7 +308,7 @@ describe('the request', () => {
     expect((await started.client.redeem(code)).body.scope).toBe(scope)
   })
 
-  test('a user who declines the optional scope openid sends no ID token [T3117]', async () => {
+  test('the response contains no ID token if the user declines the optional scope openid [T3117]', async () => {
     await using started = await start({}, { optionalScopes: ['openid'] })
     const { agent, client } = started
     for (const response_type of withIdTokens) {
@@ -333,7 +333,7 @@ describe('the response types of a client', () => {
     expect(await started.client.tokens({ scope: 'openid' })).toHaveProperty('id_token')
   })
 
-  test('a client for id_token may not use code id_token, nor the reverse [T3119]', async () => {
+  test('a client that registered id_token may not use code id_token, and vice versa [T3119]', async () => {
     await using started = await start({}, { responseTypes: ['id_token', 'code'] })
     expect(await answer(started, 'id_token')).toHaveProperty('id_token')
     expect(await answer(started, 'code id_token')).toHaveProperty('error', 'unauthorized_client')

@@ -25,7 +25,7 @@ const start = async (
   return { app, agent, client, [Symbol.asyncDispose]: () => app.close() }
 }
 
-/** Verifies an ID token as a client does that knows nothing but the issuer. */
+/** Verifies an ID token like a client that knows only the issuer. */
 const verified = async (app: TestServer, client: TestClient, token = '') => {
   const discovered = await fetch(`${app.issuer}/.well-known/openid-configuration`)
   const { jwks_uri } = (await discovered.json()) as { readonly jwks_uri: string }
@@ -93,7 +93,7 @@ describe('Core §2, §3.1.3 the ID token', () => {
     expect(payload.at_hash).toBe(digest.subarray(0, digest.length / 2).toString('base64url'))
   })
 
-  test('is signed with the algorithm of the server, beside JWT access tokens of another one [T1502]', async () => {
+  test('is signed with the algorithm of the server, even if JWT access tokens use another algorithm [T1502]', async () => {
     await using started = await start({
       idTokenSigningAlgorithm: 'ES256',
       accessTokenFormat: 'jwt',
@@ -134,7 +134,7 @@ describe('Core §2, §3.1.3 the ID token', () => {
 })
 
 describe('Core §12 the refresh', () => {
-  test('issues an ID token of the same login, without the nonce, and the same one to a retry [T1505]', async () => {
+  test('issues an ID token for the same login without the nonce, also for a retry [T1505]', async () => {
     await using started = await start()
     const { app, client } = started
     const first = await client.tokens({ scope: 'openid', nonce: 'n-1' })
@@ -148,7 +148,7 @@ describe('Core §12 the refresh', () => {
     expect(claimsIn(retry.body)).toMatchObject({ auth_time, sid, at_hash: payload.at_hash })
   })
 
-  test('issues none if the client asks for other scopes only [T1506]', async () => {
+  test('issues no ID token if the client requests only other scopes [T1506]', async () => {
     await using started = await start()
     const { client } = started
     const first = await client.tokens({ scope: 'openid notes:read' })
@@ -197,7 +197,7 @@ describe('Core §3.1.2.1 the authentication request', () => {
     }
   })
 
-  test('max_age=0 without a session asks for one login only [T1509]', async () => {
+  test('max_age=0 without a session requires only one login [T1509]', async () => {
     await using started = await start()
     const { app, client } = started
     const stranger = new UserAgent()
@@ -252,7 +252,7 @@ describe('Core §3.1.2.1 the authentication request', () => {
     expect(await opened(started, { prompt: 'none' })).toHaveProperty('code')
   })
 
-  test('id_token_hint: the user of the hint may continue, and nobody else [T1514]', async () => {
+  test('id_token_hint: only the user of the hint may continue [T1514]', async () => {
     await using started = await start()
     const { app, client } = started
     const { id_token: hint = '' } = await client.tokens({ scope: 'openid' })
@@ -275,7 +275,7 @@ describe('Core §3.1.2.1 the authentication request', () => {
     expect(responseTo(client, right)).toHaveProperty('code')
   })
 
-  test('id_token_hint: a value that is no ID token for the client is refused [T1515]', async () => {
+  test('id_token_hint: rejects a value that is not an ID token for the client [T1515]', async () => {
     await using started = await start()
     const { app, agent, client } = started
     const { id_token = '' } = await client.tokens({ scope: 'openid' })
@@ -299,7 +299,7 @@ describe('Core §3.1.2.1 the authentication request', () => {
     expect(await shown('someone')).toContain('type="email" value=""')
   })
 
-  test('parameters without an effect are accepted: display, acr_values, unknown ones [T1517]', async () => {
+  test('accepts and ignores display, acr_values and unknown parameters [T1517]', async () => {
     await using started = await start()
     const { client } = started
     await client.tokens({ scope: 'openid' })
@@ -322,7 +322,7 @@ describe('Core §5 claims', () => {
     iss: 'https://evil.example',
   })
 
-  test('§5.3 userinfo returns what the scopes cover, and the claims of the application [T1518]', async () => {
+  test('§5.3 userinfo returns the claims of the granted scopes, and the claims of the application [T1518]', async () => {
     await using started = await start({ claims })
     const { app, client } = started
     const sub = String(app.user.id)
@@ -356,7 +356,7 @@ describe('Core §5 claims', () => {
     })
   })
 
-  test('§5.5 claims asks for single claims, for which the user has to agree to the scope [T1520]', async () => {
+  test('§5.5 the parameter claims requests single claims, which require the consent of the user to their scope [T1520]', async () => {
     await using started = await start({ claims: () => ({ ...claims(), family_name: 'Lovelace' }) })
     const { app, client } = started
     const asked = {
@@ -405,7 +405,7 @@ describe('Core §5 claims', () => {
     },
   )
 
-  test('§5.5.1 a requested sub is the user who has to be logged in [T1522]', async () => {
+  test('§5.5.1 a request for a sub requires that this user is logged in [T1522]', async () => {
     await using started = await start()
     const { app, client } = started
     await client.tokens({ scope: 'openid' })
@@ -438,7 +438,7 @@ describe('Core §5 claims', () => {
 })
 
 describe('Core §5.3 the userinfo endpoint', () => {
-  test('takes a token in the header by GET and POST, and in a form, but not two [T1524]', async () => {
+  test('accepts a token in the header of GET or POST, or in a form, but not in both [T1524]', async () => {
     await using started = await start()
     const { app, client } = started
     const { access_token } = await client.tokens({ scope: 'openid' })
@@ -473,7 +473,7 @@ describe('Core §5.3 the userinfo endpoint', () => {
     expect((await userinfo(app, machine.body.access_token)).status).toBe(401)
   })
 
-  test('scripts of other origins may read it, without cookies [T1526]', async () => {
+  test('allows scripts of other origins to read the response, without cookies [T1526]', async () => {
     await using started = await start()
     const { app, client } = started
     const { access_token } = await client.tokens({ scope: 'openid' })
@@ -487,7 +487,7 @@ describe('Core §5.3 the userinfo endpoint', () => {
     expect(preflight.status).toBe(204)
   })
 
-  test('§5.3.2 answers with a signed JWT if the client registered an algorithm [T1527]', async () => {
+  test('§5.3.2 returns a signed JWT if the client registered an algorithm [T1527]', async () => {
     const openid = { userinfo_signed_response_alg: 'ES256' } as const
     await using started = await start({}, { openid })
     const { app, client } = started
@@ -504,7 +504,7 @@ describe('Core §5.3 the userinfo endpoint', () => {
     })
   })
 
-  test('refuses the token after a logout of the account, as every endpoint does [T1528]', async () => {
+  test('rejects the token of a deactivated user, like every endpoint [T1528]', async () => {
     await using started = await start()
     const { app, client } = started
     const { access_token } = await client.tokens({ scope: 'openid' })
@@ -552,7 +552,7 @@ describe('Core §8 subjects', () => {
 })
 
 describe('Core §11 offline_access', () => {
-  test('is a permission like others with openid, and ignored without it [T1531]', async () => {
+  test('is granted like any other scope with openid, and ignored without openid [T1531]', async () => {
     await using started = await start()
     const { client } = started
     expect((await client.tokens({ scope: 'openid offline_access' })).scope).toBe(

@@ -22,7 +22,7 @@ describe.each(['', '/auth'])('Discovery with the base path %j', (basePath) => {
   })
   afterAll(() => app.close())
 
-  test('§4 is below the issuer, and before its path, and equals the metadata of RFC 8414 [T1540]', async () => {
+  test('§4 is served below the issuer and at the root before the path of the issuer, and equals the metadata of RFC 8414 [T1540]', async () => {
     const document = await documentAt(`${app.issuer}/.well-known/openid-configuration`)
     expect(document.issuer).toBe(app.issuer)
     const others = [
@@ -32,7 +32,7 @@ describe.each(['', '/auth'])('Discovery with the base path %j', (basePath) => {
     for (const url of others) expect(await documentAt(url)).toEqual(document)
   })
 
-  test('§3 has every required member, and says what is not supported [T1541]', async () => {
+  test('§3 contains every required member, and states which features are not supported [T1541]', async () => {
     const document = await documentAt(`${app.issuer}/.well-known/openid-configuration`)
     const at = (path: string) => `${app.issuer}/oauth/${path}`
     expect(document).toMatchObject({
@@ -58,7 +58,7 @@ describe.each(['', '/auth'])('Discovery with the base path %j', (basePath) => {
     })
   })
 
-  test('scripts of other origins may read it, and the keys [T1542]', async () => {
+  test('allows scripts of other origins to read the document and the keys [T1542]', async () => {
     const headers = { origin: 'https://spa.example' }
     for (const path of ['/.well-known/openid-configuration', '/oauth/jwks']) {
       const answer = await fetch(`${app.issuer}${path}`, { headers })
@@ -67,7 +67,7 @@ describe.each(['', '/auth'])('Discovery with the base path %j', (basePath) => {
   })
 })
 
-test('§3 the FAPI 2.0 profile offers no RS256 [T1543]', async () => {
+test('§3 the FAPI 2.0 profile does not list RS256 [T1543]', async () => {
   await using app = await startServer({ openidConnect: true, securityProfile: 'fapi2' })
   const document = await documentAt(`${app.issuer}/.well-known/openid-configuration`)
   expect(document.id_token_signing_alg_values_supported).toEqual(['ES256', 'EdDSA'])
@@ -75,7 +75,7 @@ test('§3 the FAPI 2.0 profile offers no RS256 [T1543]', async () => {
   expect((keys as { alg: string }[]).map(({ alg }) => alg).sort()).toEqual(['ES256', 'EdDSA'])
 })
 
-test('requests without the scope openid cause the same statements with and without the extension [T1544]', async () => {
+test('requests without the scope openid execute the same SQL statements with and without the extension [T1544]', async () => {
   const statements = async (openidConnect: boolean): Promise<readonly string[]> => {
     const seen: string[] = []
     await using app = await startServer({

@@ -68,7 +68,7 @@ describe('RP-Initiated Logout', () => {
     })
   })
 
-  test('§2 an ID token of the session logs out without a question, and returns with the state [T1561]', async () => {
+  test('§2 for an ID token of the session, logs out without a confirmation, and redirects with the state [T1561]', async () => {
     const url = logoutUrl(started, {
       id_token_hint: hint,
       post_logout_redirect_uri: returnUri,
@@ -85,7 +85,7 @@ describe('RP-Initiated Logout', () => {
     expect(again.headers.get('location')).toBe(`${returnUri}?state=s%20p%26`)
   })
 
-  test('§2 a POST of another site works as a GET does [T1562]', async () => {
+  test('§2 accepts a POST of another site like a GET [T1562]', async () => {
     const body = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: returnUri })
     const answer = await fetch(`${started.app.issuer}/oauth/logout`, {
       method: 'POST',
@@ -121,7 +121,7 @@ describe('RP-Initiated Logout', () => {
     },
   )
 
-  test('§2 a POST whose parameters do not fit into a URL is refused [T2872]', async () => {
+  test('§2 rejects a POST whose parameters exceed the length of a URL [T2872]', async () => {
     const answer = await posted(`id_token_hint=${'x'.repeat(60_000)}`)
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
     expect(await answer.text()).toContain('The request is too long.')
@@ -132,7 +132,7 @@ describe('RP-Initiated Logout', () => {
     ['only a state', { state: 'x' }],
     ['a changed ID token', { id_token_hint: 'changed' }],
     ['no ID token, but a client', { client_id: 'client', post_logout_redirect_uri: returnUri }],
-  ])('§2 %s: the user is asked, and decides [T1563]', async (_what, given) => {
+  ])('§2 asks the user for confirmation: %s [T1563]', async (_what, given) => {
     const { agent, client, app } = started
     const sent = {
       ...given,
@@ -152,7 +152,7 @@ describe('RP-Initiated Logout', () => {
     else expect(await done.text()).toContain('You are logged out')
   })
 
-  test('§2 an ID token of another user or of another session leads to the question [T1564]', async () => {
+  test('§2 asks for confirmation if the ID token belongs to another user or another session [T1564]', async () => {
     const { app, client } = started
     const elsewhere = new UserAgent()
     await elsewhere.logIn(app)
@@ -168,7 +168,7 @@ describe('RP-Initiated Logout', () => {
     expect(client.clientId).not.toBe('')
   })
 
-  test('§3 an address that is not registered exactly is never the target, nor without a client [T1565]', async () => {
+  test('§3 redirects only to a URI that exactly matches a registered URI of a known client [T1565]', async () => {
     const uris = [
       `${returnUri}/`,
       `${returnUri}?x=1`,
@@ -197,7 +197,7 @@ describe('RP-Initiated Logout', () => {
     expect(await isLoggedIn(started)).toBe(true)
   })
 
-  test('a decision needs the CSRF token and a request of this server [T1567]', async () => {
+  test('accepts a decision only with the CSRF token and from a page of this server [T1567]', async () => {
     const { agent, app } = started
     const page = await agent.browse(logoutUrl(started, {}))
     const { hidden } = formIn(await page.text())
@@ -215,7 +215,7 @@ describe('RP-Initiated Logout', () => {
     expect(await isLoggedIn(started)).toBe(false)
   })
 
-  test('a browser that is not logged in gets a link, but is not redirected without an ID token [T1568]', async () => {
+  test('without an ID token, returns a link instead of a redirect to a browser that is not logged in [T1568]', async () => {
     const { client } = started
     const given = { client_id: client.clientId, post_logout_redirect_uri: returnUri }
     const answer = await new UserAgent().fetch(logoutUrl(started, given))
@@ -225,7 +225,7 @@ describe('RP-Initiated Logout', () => {
 })
 
 describe('a logout and access', () => {
-  test('Back-Channel Logout §2.7 ends access with openid, unless offline_access was granted [T1570]', async () => {
+  test('Back-Channel Logout §2.7 revokes tokens with openid, but not tokens with offline_access [T1570]', async () => {
     await using started = await start()
     const { app, agent, client, tokens } = started
     const offline = await client.tokens({ scope: 'openid offline_access' })
@@ -238,7 +238,7 @@ describe('a logout and access', () => {
     expect(await app.query('select * from oauth2server_client_login')).toEqual([])
   })
 
-  test('a new login of the same user in the browser ends nothing [T1571]', async () => {
+  test('a new login of the same user in the browser revokes no tokens [T1571]', async () => {
     await using started = await start()
     const { app, agent, client, tokens } = started
     await agent.submit(await agent.browse(`${app.issuer}/login?prompt=login`), {
@@ -250,7 +250,7 @@ describe('a logout and access', () => {
     expect(status).toBe(200)
     const { sid } = decodeJwt(tokens.id_token ?? '')
     expect(decodeJwt(body.id_token ?? '').sid).toBe(sid)
-    // The next logout of this browser still ends the access.
+    // The next logout of this browser still revokes the tokens.
     await agent.submit(await agent.browse(logoutUrl(started, {})), { confirm: 'yes' })
     await expect.poll(async () => (await client.refresh(body.refresh_token)).status).toBe(400)
   })
@@ -356,7 +356,7 @@ describe('Back-Channel Logout', () => {
         await app.server.users.delete(app.user.id)
       },
     ],
-  ])('%s tells the client [T1573]', async (_what, end) => {
+  ])('%s notifies the client [T1573]', async (_what, end) => {
     await using started = await listening()
     await end(started)
     await expect.poll(() => received.length).toBe(1)
@@ -405,7 +405,7 @@ describe('Back-Channel Logout', () => {
     await expect.poll(() => ping(app, accessToken)).toBe(401)
   })
 
-  test('an unreachable client is tried again, and the logout does not wait for it [T1574]', async () => {
+  test('retries the notification of an unreachable client, without delaying the logout [T1574]', async () => {
     await using started = await listening()
     const { agent, tokens } = started
     let attempts = 0
@@ -422,7 +422,7 @@ describe('Back-Channel Logout', () => {
     await expect.poll(() => received.length, { timeout: 8_000 }).toBe(1)
   }, 15_000)
 
-  test('a client that refuses the token is not tried again, which is logged [T1575]', async () => {
+  test('does not retry the notification of a client that rejects the token, and logs the rejection [T1575]', async () => {
     await using started = await listening()
     const { app, agent, tokens } = started
     site.respond('/logout', (_request, response) => response.writeHead(400).end())
@@ -438,7 +438,7 @@ describe('Back-Channel Logout', () => {
     'https://localhost/',
     'https://c/',
     'x',
-  ])('the address %s cannot be registered [T1576]', async (uri) => {
+  ])('rejects the registration of the URI %s [T1576]', async (uri) => {
     await using app = await startServer({ openidConnect: true })
     await expect(app.client({ openid: { backchannel_logout_uri: uri } })).rejects.toThrow()
   })
@@ -492,7 +492,7 @@ describe('Back-Channel Logout', () => {
       expect((await fetch(`${app.issuer}/oauth/logout`, { method })).status).toBe(404)
   })
 
-  test('the sweeper removes the note of an old login [T1578]', async () => {
+  test('the sweeper deletes the record of an old login [T1578]', async () => {
     await using started = await listening()
     const { app } = started
     const rows = () => app.query('select * from oauth2server_client_login')

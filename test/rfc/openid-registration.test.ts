@@ -152,7 +152,7 @@ describe('Registration', () => {
       },
     )
 
-    test('values in another order are the same type, and are stored once [T3127]', async () => {
+    test('stores response types that differ only in the order of values once [T3127]', async () => {
       expect(await outcome({ response_types: ['id_token code', 'code id_token'] })).toEqual([
         ['authorization_code', 'implicit'],
         ['code id_token'],
@@ -184,13 +184,13 @@ describe('Registration', () => {
       })
     })
 
-    test('without the setting, they are refused [T3130]', async () => {
+    test('rejects response types with an ID token if the setting does not enable them [T3130]', async () => {
       for (const response_types of [['id_token'], ['code id_token'], ['code', 'id_token token']])
         expect(await outcome({ response_types }, app)).toBe('invalid_client_metadata')
     })
   })
 
-  test('without OpenID Connect, the members are ignored, as unknown ones are [T1583]', async () => {
+  test('without OpenID Connect, ignores the members like unknown members [T1583]', async () => {
     await using plain = await startServer({ dynamicRegistration: 'open' })
     const { status, body } = await register(members, plain)
     expect(status).toBe(201)

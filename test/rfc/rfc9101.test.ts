@@ -147,7 +147,7 @@ describe('RFC 9101 §5.1 a request object by value', () => {
     expect(await answerTo({ request, redirect_uri: redirectUri })).toMatchObject(refused)
   })
 
-  test('Core §6.1 a response_type outside must match [T3063]', async () => {
+  test('Core §6.1 a response_type outside the request object must equal the response_type in the object [T3063]', async () => {
     const request = await requestObjectOf(client, key)
     const given = { request, redirect_uri: redirectUri, state: 'outside' }
     expect(await answerTo({ ...given, response_type: 'token' })).toMatchObject({
@@ -157,7 +157,7 @@ describe('RFC 9101 §5.1 a request object by value', () => {
     expect(await answerTo({ ...given, response_type: 'code' })).toHaveProperty('code')
   })
 
-  test('§4 values that are not texts are read as JSON, and lists as repeated parameters [T3064]', async () => {
+  test('§4 encodes values that are not strings as JSON, and treats lists as repeated parameters [T3064]', async () => {
     const answer = await answerToObject({
       max_age: 86_400,
       claims: { userinfo: {} },
@@ -181,7 +181,7 @@ describe('RFC 9101 §5.1 a request object by value', () => {
     expect(await answerToObject(many)).toMatchObject({ error: 'invalid_request' })
   })
 
-  test('§5 a request with both parameters is refused [T3065]', async () => {
+  test('§5 rejects a request with both request and request_uri [T3065]', async () => {
     const one = await clientAt('/both', (to) => requestObjectOf(to, key))
     const request = await requestObjectOf(one, key)
     const answer = await byReference(one, site.url('/both'), { request })
@@ -210,7 +210,7 @@ describe('RFC 9101 §6.2 signatures', () => {
     expect(await answerTo({ request }, one)).toHaveProperty('code')
   })
 
-  test('§6.2 keys that are away are an outage', async () => {
+  test('§6.2 returns temporarily_unavailable if the request for the keys returns 503', async () => {
     const one = await clientWith({ jwks: null, jwksUri: site.url('/missing-keys') })
     expect((await reason({}, {}, one)).length).toBeGreaterThan(0)
     site.respond('/broken-keys', (_request, response) => {
@@ -241,7 +241,7 @@ describe('RFC 9101 §6.2 signatures', () => {
     expect(await answerTo(given, one)).toMatchObject(refused)
   })
 
-  test('§6.1 an encrypted request object and other texts are refused [T3069]', async () => {
+  test('§6.1 rejects an encrypted request object, and texts that are not JWTs [T3069]', async () => {
     const jwt = await requestObjectOf(client, key)
     const [header, payload] = jwt.split('.')
     for (const request of [
@@ -258,7 +258,7 @@ describe('RFC 9101 §6.2 signatures', () => {
 })
 
 describe('RFC 9101 §4 the claims of the JWT', () => {
-  test('§4 exp and nbf limit the validity, with a minute for wrong clocks [T3070]', async () => {
+  test('§4 exp and nbf limit the validity, with a minute of tolerance for clock differences [T3070]', async () => {
     expect(await answerToObject({ exp: inSeconds(-50), nbf: inSeconds(50) })).toHaveProperty('code')
     expect(await reason({ exp: inSeconds(-70) })).toContain('expired')
     expect(await reason({ nbf: inSeconds(70) })).toContain('nbf')
@@ -290,7 +290,7 @@ describe('RFC 9101 §4 the claims of the JWT', () => {
     },
   )
 
-  test('§10.8 a client assertion is no request object, and sub is not the client [T3073]', async () => {
+  test('§10.8 rejects a client assertion, and every object whose sub is the client [T3073]', async () => {
     const assertion = await assertionOf(app, client.clientId, key)
     expect(await answerTo({ request: assertion, redirect_uri: redirectUri })).toMatchObject(refused)
     expect(await reason({ sub: client.clientId })).toContain('sub')
@@ -347,7 +347,7 @@ describe('RFC 9101 §4 the claims of the JWT', () => {
     },
   )
 
-  test('RFC 7519 §4.1.7 jti needs an expiry within an hour', async () => {
+  test('RFC 7519 §4.1.7 requires an expiry within an hour for an object with jti', async () => {
     expect(await reason({ jti: 'x' })).toContain('exp')
     expect(await reason({ jti: 'x', exp: inSeconds(3_700) })).toContain('3600')
     for (const jti of ['', 1, 'x'.repeat(256)])
@@ -372,7 +372,7 @@ describe('RFC 9101 §5 the login during a request', () => {
     expect(responseTo(client, await browser.authorize(app, next))).toHaveProperty('code')
   })
 
-  test('§4 it is refused after more than ten minutes, and without the record of its first use', async () => {
+  test('§4 rejects an expired object after more than ten minutes, and without the record of its first use', async () => {
     const browser = new UserAgent()
     const { page, request } = await asked({ exp: inSeconds(60) }, browser)
     const next = new URL(new URL(page.address).searchParams.get('next') ?? '', app.issuer)
@@ -394,7 +394,7 @@ describe('RFC 9101 §5 the login during a request', () => {
     expect(await tried(`${plain}&request_object_read=${record}`)).toMatchObject(refused)
   })
 
-  test('Core §3.1.2.1 prompt=login in a request object asks for one login [T3076]', async () => {
+  test('Core §3.1.2.1 prompt=login in a request object requires one login [T3076]', async () => {
     const browser = new UserAgent()
     await browser.logIn(app)
     const { page } = await asked({ prompt: 'login consent' }, browser)
@@ -421,7 +421,7 @@ describe('RFC 9101 §7 errors', () => {
     return [target.pathname, target.searchParams.get('error')]
   }
 
-  test('§7 an error goes to the redirect URI outside the refused object, if it is registered [T3077]', async () => {
+  test('§7 sends an error to the redirect URI outside the rejected object, if this URI is registered [T3077]', async () => {
     const request = 'x'
     const given = { request, redirect_uri: other, state: 'outside', response_mode: 'query' }
     const answer = await agent.authorize(app, objectUrl(client, given))
@@ -429,7 +429,7 @@ describe('RFC 9101 §7 errors', () => {
     expect(Object.fromEntries(answer.searchParams)).toMatchObject({ ...refused, state: 'outside' })
   })
 
-  test('§7 otherwise, the server shows the error', async () => {
+  test('§7 shows the error without a redirect if no registered redirect URI is outside the object', async () => {
     const shown = ['/oauth/errors', 'invalid_request']
     const request = 'x'
     expect(await page(objectUrl(client, { request }))).toEqual(shown)
@@ -441,7 +441,7 @@ describe('RFC 9101 §7 errors', () => {
     )
   })
 
-  test('§5 client_id is required outside, and no parameter may be repeated', async () => {
+  test('§5 requires client_id outside the request object, and rejects repeated parameters', async () => {
     const shown = ['/oauth/errors', 'invalid_request']
     const request = await requestObjectOf(client, key)
     const authorize = `${app.issuer}/oauth/authorize`
@@ -513,7 +513,7 @@ describe('RFC 9101 §5.2 a request object by reference', () => {
     expect(await byReference(second, site.url('/of-another'))).toHaveProperty('code')
   })
 
-  test('Core §6.2 the fragment may change, and never leads to former content [T3081]', async () => {
+  test('Core §6.2 accepts a registered URL with another fragment, and always uses the current content [T3081]', async () => {
     const path = '/changing'
     const headers = { 'content-type': 'application/jwt', 'cache-control': 'max-age=3600' }
     const one = await clientWith({ openid: { request_uris: [`${site.url(path)}#first`] } })
@@ -526,12 +526,12 @@ describe('RFC 9101 §5.2 a request object by reference', () => {
     expect((await byReference(one, first)).state).toBe('first')
     const second = await serve('second')
     expect((await byReference(one, second)).state).toBe('second')
-    // The hash of other content, which is only a hint for caches.
+    // This fragment is the hash of the former content. The server uses a hash only as a hint for its cache.
     expect((await byReference(one, first)).state).toBe('second')
     expect((await byReference(one, site.url(path))).state).toBe('second')
   })
 
-  test('Core §6.2 unchanged content is not sent again', async () => {
+  test('Core §6.2 does not transfer unchanged content again', async () => {
     const path = '/unchanged'
     const one = await clientAt(path, (to) => requestObjectOf(to, key))
     const content = await requestObjectOf(one, key)
@@ -569,7 +569,7 @@ describe('RFC 9101 §5.2 a request object by reference', () => {
     },
   )
 
-  test('§6.2 content that is no valid object is refused', async () => {
+  test('§6.2 rejects fetched content that is not a valid request object', async () => {
     const one = await clientAt('/invalid', (to) => requestObjectOf(to, key, { iss: 'x' }))
     expect(await byReference(one, site.url('/invalid'))).toMatchObject(refused)
     const two = await clientAt('/nested', (to) =>
@@ -578,7 +578,7 @@ describe('RFC 9101 §5.2 a request object by reference', () => {
     expect(await byReference(two, site.url('/nested'))).toMatchObject(refused)
   })
 
-  test('§10.4.1 limits how often one address makes the server fetch [T3083]', async () => {
+  test('§10.4.1 limits the fetches that requests of one IP address cause [T3083]', async () => {
     await using limited = await startServer({
       requestObjects: true,
       outbound: site.outbound,
@@ -600,7 +600,7 @@ describe('RFC 9101 §5.2 a request object by reference', () => {
     expect(requestsFor('/limited')).toHaveLength(2)
   })
 
-  test('RFC 9126 §4 a pushed request still has its own reference [T3084]', async () => {
+  test('RFC 9126 §4 still accepts the reference of a pushed request as request_uri [T3084]', async () => {
     const { body } = await postForm(
       `${app.issuer}/oauth/par`,
       Object.fromEntries(new URL(client.url()).searchParams),
@@ -619,7 +619,7 @@ describe('RFC 9126 §3 a request object in a pushed request', () => {
   const codeOf = async (one: TestClient, reference: unknown) =>
     responseTo(one, await agent.authorize(app, referenceUrl(one, String(reference))))
 
-  test('§3 the pushed request has only the parameters of the object [T3085]', async () => {
+  test('§3 uses only the parameters in the request object for the pushed request [T3085]', async () => {
     const request = await requestObjectOf(client, key, { state: 'inside' })
     const { status, body } = await pushObject({
       request,
@@ -633,7 +633,7 @@ describe('RFC 9126 §3 a request object in a pushed request', () => {
     expect((await client.redeem(answer.code ?? '')).body.scope).toBe('notes:read')
   })
 
-  test('§3 the object is verified as at the authorization endpoint [T3086]', async () => {
+  test('§3 verifies the object like the authorization endpoint [T3086]', async () => {
     const second = await clientWith()
     const jti = randomUUID()
     const once = await requestObjectOf(client, key, { jti, exp: inSeconds(60) })
@@ -671,7 +671,7 @@ describe('RFC 9126 §3 a request object in a pushed request', () => {
   })
 })
 
-describe('The metadata of the server and of clients', () => {
+describe('the metadata of the server and of clients', () => {
   const metadataOf = async ({ issuer }: TestServer) => {
     const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`)
     return (await response.json()) as Record<string, unknown>
@@ -751,7 +751,7 @@ describe('The metadata of the server and of clients', () => {
       await expect(create(openid)).rejects.toThrow(/request_|must/)
   })
 
-  test('without the setting, the members are ignored, as unknown ones are [T3092]', async () => {
+  test('without the setting, ignores the members like unknown members [T3092]', async () => {
     await using plain = await startServer({ dynamicRegistration: 'open', openidConnect: true })
     const information = await registered(plain, { ...members, request_object_signing_alg: 'HS256' })
     for (const name of Object.keys(members)) expect(information).not.toHaveProperty(name)
@@ -772,7 +772,7 @@ describe('Core §6.1 unsigned request objects', () => {
     redirect_uri: redirectUri,
   })
 
-  test('Core §6.1, §6.2 only a client that registered none may send them [T3093]', async () => {
+  test('Core §6.1, §6.2 accepts unsigned objects only from a client that registered the algorithm none [T3093]', async () => {
     await using openid = await startServer(options())
     const request_uris = [site.url('/unsigned')]
     const one = await clientWith({ openid: { ...none, request_uris } }, openid, new UserAgent())
@@ -781,7 +781,7 @@ describe('Core §6.1 unsigned request objects', () => {
       'content-type': 'application/jwt',
     })
     expect(await byReference(one, request_uris[0] ?? '')).toHaveProperty('code')
-    // The client registered that it never signs.
+    // The client registered the algorithm `none`, so the server rejects a signed object.
     const signed = await requestObjectOf(one, key)
     const given = { request: signed, redirect_uri: redirectUri }
     expect(await answerTo(given, one)).toMatchObject(refused)
@@ -800,14 +800,14 @@ describe('Core §6.1 unsigned request objects', () => {
     expect((await register(openid, metadata)).body).toMatchObject(none)
   })
 
-  test('RFC 9101 §10.5 they do not satisfy a client that requires signatures', async () => {
+  test('RFC 9101 §10.5 rejects unsigned objects of a client that requires signatures', async () => {
     await using openid = await startServer(options())
     const rules = { ...none, require_signed_request_object: true }
     const one = await clientWith({ openid: rules }, openid, new UserAgent())
     expect((await answerTo(sent(one), one)).error).toBe('invalid_request')
   })
 
-  test('RFC 9101 §10.1 without OpenID Connect, they are refused [T3094]', async () => {
+  test('RFC 9101 §10.1 rejects unsigned objects without OpenID Connect [T3094]', async () => {
     await using openid = await startServer(options())
     const one = await clientWith({ openid: none }, openid, new UserAgent())
     await using plain = await startServer({
@@ -820,7 +820,7 @@ describe('Core §6.1 unsigned request objects', () => {
     expect(answer.searchParams.get('error')).toBe('invalid_request_object')
   })
 
-  test('FAPI 2.0 Security Profile §5.4.1 the profile permits neither none nor RS256 [T3095]', async () => {
+  test('FAPI 2.0 Security Profile §5.4.1 rejects the algorithms none and RS256 [T3095]', async () => {
     await using strict = await startServer({ ...options(), securityProfile: 'fapi2' })
     for (const request_object_signing_alg of ['none', 'RS256'])
       await expect(strict.client({ openid: { request_object_signing_alg } })).rejects.toMatchObject(

@@ -702,7 +702,7 @@ describe('RFC 9449 §5, §10 bound codes and refresh tokens', () => {
     expect(refusal(await refresh(conf, refresh_token))).toBe('400 invalid_grant')
     const same = await refresh(conf, refresh_token, { dpop: key })
     expect(same.body.access_token).toBe(first.body.access_token)
-    // The token of the other key ends with the authorization.
+    // Revoking the authorization also revokes the token that is bound to the other key.
     await app.server.authorizedApplications.revoke(app.user.id, conf.clientId)
     expect(await used(other, again.body.access_token)).toBe(401)
   })

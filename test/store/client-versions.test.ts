@@ -159,7 +159,7 @@ describe.skipIf(await lacks('postgres'))(
       ],
       ['given another ID', (clientId: string) => beside.server.clients.resetClientId(clientId)],
     ])(
-      'is refused with the first request after another node has %s the client [T1714]',
+      'is rejected from the first request after another node has %s the client [T1714]',
       async (_, act) => {
         const { clientId, ask } = await machine()
         await act(clientId)
@@ -167,7 +167,7 @@ describe.skipIf(await lacks('postgres'))(
       },
     )
 
-    test('is refused while the owner is inactive, and accepted with the first request after that [T1715]', async () => {
+    test('is rejected while the owner is inactive, and accepted from the first request after the reactivation [T1715]', async () => {
       const { owner, ask, issued } = await machine()
       await beside.server.users.setActive(owner.id, false)
       expect(await ask()).toEqual(refused)
@@ -175,7 +175,7 @@ describe.skipIf(await lacks('postgres'))(
       expect(await ask()).toEqual(issued)
     })
 
-    test('uses new secrets, new scopes and new limits with the first request [T1716]', async () => {
+    test('uses new secrets, new scopes and new limits from the first request after the change [T1716]', async () => {
       const { clientId, ask, issued } = await machine()
       expect(await ask(undefined, { scope: 'notes:write' })).toMatchObject({ scope: 'notes:write' })
       await beside.server.clients.update(clientId, { allowedScopes: ['notes:read'] })

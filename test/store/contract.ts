@@ -249,7 +249,7 @@ export const storeContract = (
         ).toBe(false)
         expect(await other.clients.find(mine.fields.clientId)).toMatchObject(mine)
         expect(await other.clients.find(clientId)).toMatchObject(theirs)
-        // Updating a client to its own ID and secret is no collision.
+        // Updating a client to its own ID and secret causes no collision.
         expect(await store.clients.update(mine.fields.clientId, mine, 1)).toBe(true)
       })
 

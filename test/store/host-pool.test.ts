@@ -14,8 +14,8 @@ const authenticated = message('R', Buffer.alloc(4))
 const ready = message('Z', Buffer.from('I'))
 const terminated = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'))
 
-// An error of a connection without a listener would end the process.
-test('a connection of a pool may be lost in the moment in which it is ready [T2844]', async () => {
+// Without an error listener on a connection, its error would end the process.
+test('handles a connection that is lost at the moment when the pool provides it [T2844]', async () => {
   const errors: unknown[] = []
   const note = (error: unknown) => void errors.push(error)
   const server = createServer((socket) => {

@@ -108,7 +108,7 @@ describe.skipIf(without)('the PostgreSQL of the application', () => {
       await server.close()
     })
 
-    test('that was ended makes the start fail with a clear error', async () => {
+    test('that was closed makes the start fail with a clear error', async () => {
       const ended = new Pool({ connectionString: database.url })
       await ended.end()
       const started = createTestServer({ store: postgres(ended) })
@@ -124,7 +124,7 @@ describe.skipIf(without)('the PostgreSQL of the application', () => {
       await expect(started).rejects.toThrow(new RegExp(`^${name} cannot be combined with a pool`))
     })
 
-    test('is not confused with another object', async () => {
+    test('is distinguished from other objects', async () => {
       for (const wrong of [null, {}, 7])
         await expect(createTestServer({ store: postgres(wrong as never) })).rejects.toThrow(
           'postgres accepts a URL, or a pool of the package pg.',
@@ -167,7 +167,7 @@ describe.skipIf(without)('the PostgreSQL of the application', () => {
       stop()
     })
 
-    test('rolls everything back with the transaction of the application, and notifies no hook', async () => {
+    test('rolls all writes back with the transaction of the application, and calls no hook', async () => {
       const user = await newUser(server)
       const events: string[] = []
       const stop = server.on('*', ({ event }) => void events.push(event))
@@ -189,7 +189,7 @@ describe.skipIf(without)('the PostgreSQL of the application', () => {
       stop()
     })
 
-    test('notifies no hook if the application rolls back to a savepoint of its own', async () => {
+    test('calls no hook if the application rolls back to its own savepoint', async () => {
       const user = await newUser(server)
       const events: string[] = []
       const stop = server.on('*', ({ event }) => void events.push(event))
@@ -294,7 +294,7 @@ describe.skipIf(without)('the PostgreSQL of the application', () => {
       expect(await server.getToken({ accessToken })).toBeDefined()
     })
 
-    test('the rows of a client whose connection is lost before the commit do not exist', async () => {
+    test('stores no rows if the connection is lost before the commit', async () => {
       const user = await newUser(server)
       const client = new Client({ connectionString: database.url })
       client.on('error', () => undefined)

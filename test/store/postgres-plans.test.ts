@@ -8,7 +8,7 @@ import { makeDatabase } from '../support/postgres.ts'
 const isLacking = await lacks('postgres')
 
 test.skipIf(isLacking)(
-  'an outage while a statement is prepared again is an error of the store [T2706]',
+  'throws StoreUnavailable for an outage while a statement is prepared again [T2706]',
   async () => {
     const { url, query, drop } = await makeDatabase()
     const client = new pg.Client({ connectionString: url })

@@ -147,7 +147,7 @@ describe.skipIf(withoutRedis)('access', () => {
     }
   })
 
-  test('needs no more than the rights that the manual names', async () => {
+  test('needs only the permissions that the manual lists', async () => {
     const rights =
       '+@connection +eval +evalsha +hmget +hget +hset +hincrby +del +pexpire +ping ~oauth2server:*'
     await using own = await startRedis()

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
 import { endPrograms } from './processes.ts'
 
-// End programs after each test file, even after a failure, so that none affects later test files.
+// End programs after each test file, even after a failure, so that no program affects later test files.
 afterAll(endPrograms)

@@ -1,6 +1,6 @@
 import type { RemoteSite } from './remote-site.ts'
 
-/** Accepts logout tokens at `/logout` of a site. @returns the tokens, to which each further one is added */
+/** Accepts logout tokens at `/logout` of a site. @returns a list to which each received token is added */
 export const receiveLogoutTokens = (site: RemoteSite): string[] => {
   const received: string[] = []
   site.respond('/logout', (request, response) => {

@@ -29,7 +29,7 @@ export const person = {
   phone_number_verified: true,
 }
 
-/** A client of OpenID Connect with a browser of its own. Its requests are those of the OpenID Foundation's suite. */
+/** A client of OpenID Connect with its own browser. It sends the requests of the OpenID Foundation's suite. */
 export class RelyingParty {
   readonly agent = new UserAgent()
   readonly client: TestClient

@@ -1,6 +1,6 @@
 import { emailScope, Scope } from 'svc-oauth2server'
 
-/** The scopes of test servers: the scopes of the notes application, and an internal one. */
+/** The scopes of test servers: the scopes of the notes application, and an internal scope. */
 export const testScopes = [
   emailScope,
   new Scope('notes:read', { helpText: 'Read your notes', group: 'Notes' }),

@@ -8,7 +8,7 @@ import { has } from './needs.ts'
 export interface Services {
   /**
    * The variables of the services: `TEST_POSTGRES_URL` and `TEST_REDIS_URL` if this call started them, and `TMPDIR` if
-   * the run has a folder of its own.
+   * the run has its own folder.
    */
   readonly env: Readonly<Record<string, string>>
   /** Stops the services and deletes their data. */

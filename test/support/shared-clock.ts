@@ -15,7 +15,7 @@ export const setClock = (file: string, now: number): void => {
   renameSync(`${file}.next`, file)
 }
 
-/** The environment variable with the path of a file. It contains the milliseconds by which a node's clock is ahead. */
+/** The environment variable with the path of a file, which contains how far a node's clock is ahead in milliseconds. */
 export const skewVariable = 'TEST_CLOCK_SKEW'
 
 /** Moves the clock of this process by the number of milliseconds in the file. */

@@ -7,7 +7,7 @@ export type Pass = (bytes: Buffer) => Buffer | undefined
 /** Starts a proxy between a client and a server that can drop traffic without closing a connection. */
 export const startProxy = async (
   target: string,
-  /** Returns the functions that handle the bytes of one connection. The proxy calls it for each connection. */
+  /** Returns the functions that handle the bytes of one connection. Called once for each connection. */
   watch: () => { readonly toServer: Pass; readonly toClient: Pass },
 ): Promise<AsyncDisposable & { readonly url: string }> => {
   const { hostname, port } = new URL(target)

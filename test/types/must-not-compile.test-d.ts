@@ -117,7 +117,7 @@ export const recordsAreKnown = () => {
   server.tokens.createPersonal('Test')
   // @ts-expect-error the fields that a grant determines are missing
   server.tokens.issue({ type: 'user', client, scopes: [] })
-  // @ts-expect-error the password is missing; null creates a user without one
+  // @ts-expect-error the password is missing; null creates a user without a password
   server.users.create({ email: 'user-a@example.org' })
   return value
 }

@@ -165,7 +165,7 @@ test('the settings pages link to logoutUrl, the logout of the application', asyn
   await server.close()
 })
 
-test('the settings pages contain no logout without logoutUrl', async () => {
+test('the settings pages contain a logout link only with logoutUrl', async () => {
   const { server, user } = await start({ loginUrl: '/enter' }, async () => owner)
   const owner = user.id
   const page = await (

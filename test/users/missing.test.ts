@@ -127,7 +127,7 @@ describe.each(databaseKinds)('users that the application does not find, on %s', 
     expect(await statusOf(server, tokens[1] ?? '')).toBe(200)
   })
 
-  test('a user is not confused with another whose ID is the nearest representable number [T834]', async () => {
+  test('a user is distinguished from the user whose ID is the nearest representable number [T834]', async () => {
     const [gone, near] = ['9007199254740993', '9007199254740992']
     await database.run('drop table people')
     await database.run('create table people (id bigint primary key, email text not null)')

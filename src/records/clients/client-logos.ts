@@ -21,7 +21,7 @@ export interface ClientLogo {
 /** The state of the fetch of a client's logo, for administrators. */
 export interface LogoState {
   readonly isRequested: boolean
-  /** The reason why the last fetch failed; null after a successful fetch. */
+  /** The reason why the last fetch failed; null if no fetch has failed since the last request or success. */
   readonly problem: string | null
 }
 

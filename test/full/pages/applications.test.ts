@@ -66,7 +66,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
       if (!(await details.isVisible())) await press(page.getByText('Try it', { exact: true }))
       const curl = (await page.locator('#try-it-curl').textContent()) ?? ''
       expect(curl).toContain(`:${secret}`)
-      // The flow opens in a tab of its own, so the page with the secret stays open.
+      // The flow opens in a new tab, so the page with the secret stays open.
       const opened = page.context().waitForEvent('page')
       await press(details)
       const tab = await opened
@@ -137,7 +137,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
     expect(await page.getByRole('link', { name: 'Twice' }).count()).toBe(1)
   })
 
-  test('a form that was opened before the latest login returns again with the typed values', async () => {
+  test('the server returns a form from before the latest login again, with the typed values', async () => {
     const ada = await site.person(usual)
     await ada.open(`${applications}clients/new/`)
     await beginSession(ada, site.app)

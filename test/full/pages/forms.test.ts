@@ -51,7 +51,7 @@ describe.skipIf(await lacks('chromium'))('forms with errors', () => {
       if (way.hasScripts) expect(await errorsOn(page)).toEqual([])
     })
 
-    test('asks before the verification and the secret end, and then saves [T1120]', async () => {
+    test('asks for confirmation before a change removes the verification and the secret, and then saves the change [T1120]', async () => {
       const ada = await site.person(way)
       const { page } = ada
       const { clientId } = await site.app.client({ userId: ada.user.id, name: 'Photo Print' })

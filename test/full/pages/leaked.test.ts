@@ -14,7 +14,7 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
   const site = useSite()
 
   describe.each(taskWays)('$name', (way) => {
-    test('an administrator ends a leaked value, found by pasting, in four presses [T1370]', async () => {
+    test('an administrator pastes a leaked value and revokes it, with four key presses or clicks [T1370]', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const { accessToken } = await site.app.server.tokens.createPersonal('Backup', grace.user.id)
       await admin.open('/')
@@ -36,7 +36,7 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
   })
 
   describe.each(ways)('$name', (way) => {
-    test('an administrator who pastes a live value into the search finds it in three presses more [T1371]', async () => {
+    test('an administrator who pastes a valid value into the search finds it with three more key presses or clicks [T1371]', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const { accessToken } = await site.app.server.tokens.createPersonal('Backup', grace.user.id)
       await admin.open('/admin/tokens/')
@@ -57,7 +57,7 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
       expect(addresses.filter((address) => address.includes(accessToken))).toEqual([])
     })
 
-    test('a user ends an own value; the value of another user stays unknown and alive [T1372]', async () => {
+    test('a user revokes an own value; the value of another user is reported as unknown and remains valid [T1372]', async () => {
       const [ada, grace] = [await site.person(way), await site.person(way)]
       const { tokens } = site.app.server
       const mine = await tokens.createPersonal('Mine', ada.user.id)
@@ -77,7 +77,7 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
       expect(await ping(site.app, theirs.accessToken)).toBe(200)
     })
 
-    test('an administrator finds a user, deactivates the user, and sees it in the activity [T1373]', async () => {
+    test('an administrator finds and deactivates a user, and the activity shows the deactivation [T1373]', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const { page } = admin
       await admin.open('/admin/overview/')

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A site on an origin of its own. */
+/** A site with its own origin. */
 export interface Origin extends AsyncDisposable {
   readonly origin: string
 }

@@ -54,7 +54,7 @@ describe.skipIf(await lacks('chromium'))('the start page of `npm start`', () => 
     page.getByRole('article').filter({ has: page.getByRole('heading', { name: heading }) })
 
   describe.each(ways)('$name', (way) => {
-    test('shows notes, and the same answer to a session, a personal token and the sample application [T1800]', async () => {
+    test('shows notes, and the same response to a session, a personal token and the sample application [T1800]', async () => {
       await using visitor = await open(way)
       const { page, press, type } = visitor
       await logIn(visitor)
@@ -93,7 +93,7 @@ describe.skipIf(await lacks('chromium'))('the start page of `npm start`', () => 
       expect(visitor.complaints).toEqual([])
     })
 
-    test('says why the sample application received no token, and accepts no forged response [T1801]', async () => {
+    test('shows why the sample application received no token, and rejects a forged response [T1801]', async () => {
       await using visitor = await open(way)
       const { page, press } = visitor
       await logIn(visitor)
@@ -107,7 +107,7 @@ describe.skipIf(await lacks('chromium'))('the start page of `npm start`', () => 
     })
   })
 
-  test('its links lead to pages that exist, and an unknown path to a 404 page of its own [T1802]', async () => {
+  test('links only to existing pages, and has its own 404 page for unknown paths [T1802]', async () => {
     const [way] = ways as [Way]
     await using visitor = await open(way)
     const { page, press } = visitor

@@ -104,7 +104,7 @@ test('issues no tokens for scopes that the user has declined since the consent',
   ).rejects.toThrow()
 })
 
-test('a completed form has no second effect, even if the server could not store its notice', async () => {
+test('a form that is sent again has no second effect, even if the server could not store the notice', async () => {
   let failing = false
   await using t = await startServer({
     aroundStore: (operation, run) => {

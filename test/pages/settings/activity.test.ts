@@ -98,7 +98,7 @@ describe('the recent activity of a user', () => {
     }
   })
 
-  test('names the revoked token of an application by its last four characters, however it is revoked [T3173]', async () => {
+  test('names the revoked token of an application by its last four characters, for every way to revoke it [T3173]', async () => {
     const somebody = await Person.stranger(app)
     const { clientId, clientSecret } = await app.client({ name: 'Printer' })
     const issued = () => authorizationOf({ ...app, user: somebody.user }, clientId)
@@ -124,7 +124,7 @@ describe('the recent activity of a user', () => {
     }
   })
 
-  test('says that a search found nothing, but not that nothing happened [T3172]', async () => {
+  test('shows that a search found no event, instead of showing that no event exists [T3172]', async () => {
     const somebody = await Person.stranger(app)
     const { text, items } = await somebody.get(`${at.activity}?until=2001-01-01`)
     expect(items).toEqual([])
@@ -225,7 +225,7 @@ describe('the activity of all users', () => {
       expect(line).toContain(word)
   })
 
-  test('says that a number is the ID of a user without an e-mail address [T3174]', async () => {
+  test('labels a number as the ID of a user without an e-mail address [T3174]', async () => {
     const id = 990_077
     await app.server.users.deleted(id)
     const lines = linesOf(await admin.get(`${at.adminActivity}?user=${id}`))

@@ -21,7 +21,7 @@ describe('a search of an administrator', () => {
     ['users', at.adminUsers, {}, 'user'],
     ['events', at.adminActivity, {}, 'user'],
   ] as const)(
-    'for a valid token among %s leads to what the token is, and not to an address [T1350]',
+    'for a valid token among %s shows the result for the token, and puts no token into a URL [T1350]',
     async (_, path, fields, name) => {
       const { accessToken } = await app.server.tokens.createPersonal('Backup', app.user.id)
       const sent = await admin.post(path, { ...fields, [name]: accessToken })
@@ -33,7 +33,7 @@ describe('a search of an administrator', () => {
     },
   )
 
-  test('for an unknown text that looks like a token is refused, and not repeated [T1351]', async () => {
+  test('for an unknown text that looks like a token is rejected without repeating the text [T1351]', async () => {
     const text = 'x'.repeat(60)
     for (const [path, fields] of [
       [at.adminTokens, { search: 'token', token: text }],
@@ -48,7 +48,7 @@ describe('a search of an administrator', () => {
     }
   })
 
-  test('never says that a token in an old address does not exist, and does not repeat it [T1352]', async () => {
+  test('neither reports that a token in an old URL does not exist, nor repeats the token [T1352]', async () => {
     const { accessToken } = await app.server.tokens.createPersonal('Backup', app.user.id)
     const sent = await admin.get(`${at.adminTokens}?token=${accessToken}`)
     expect(sent.location).toBe(at.adminTokens)
@@ -59,7 +59,7 @@ describe('a search of an administrator', () => {
     for (const { html } of [page, former]) expect(html).not.toContain(accessToken)
   })
 
-  test('for a client ID, an e-mail address or an ID leads to the results [T1353]', async () => {
+  test('for a client ID, an e-mail address or an ID shows the results [T1353]', async () => {
     const { clientId } = await app.client()
     for (const token of [
       clientId,
@@ -79,7 +79,7 @@ describe('a search of an administrator', () => {
     expect(sent.location).toBe(`${at.admin}?client=Cl#list`)
   })
 
-  test('is kept, with the page of the list, by an act [T1354]', async () => {
+  test('remains, with the page of the list, after an action [T1354]', async () => {
     const { id } = await app.server.tokens.createPersonal('Gone', app.user.id)
     for (let row = 0; row < 30; row += 1)
       await app.server.tokens.createPersonal(`Script ${row}`, app.user.id)
@@ -97,7 +97,7 @@ describe('a search of an administrator', () => {
     expect(after.html).toContain(`value="${app.user.email}"`)
   })
 
-  test('asks once before a token is deleted, like before every other act [T1355]', async () => {
+  test('asks for one confirmation before a token is deleted, as before every other action [T1355]', async () => {
     const { id } = await app.server.tokens.createPersonal('Asked', app.user.id)
     const { html } = await admin.get(`${at.adminTokens}?token=${id}`)
     const summary = `<summary aria-label="Delete Asked #${id}">Delete</summary>`

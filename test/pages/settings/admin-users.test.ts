@@ -43,7 +43,7 @@ describe('the list of users', () => {
     expect((await admin.get(`${at.adminUsers}?user=nobody`)).text).toContain(users.none)
   })
 
-  test('has pages that list every user once [T1331]', async () => {
+  test('lists every user exactly once on its pages [T1331]', async () => {
     const emails: string[] = []
     for (let next: string | null = at.adminUsers; next !== null; ) {
       const shown: Page = await admin.get(next)
@@ -55,7 +55,7 @@ describe('the list of users', () => {
   })
 
   test.each([at.adminUsers, at.adminUser(1)])(
-    '%s is not found by other users [T1332]',
+    'returns 404 for %s to users who are not administrators [T1332]',
     async (path) => {
       const responses = [await own.get(path), await own.post(path, { act: 'log_out', user: 'x' })]
       expect(responses.map(({ status }) => status)).toEqual([404, 404])
@@ -79,7 +79,7 @@ describe('the page of a user', () => {
     expect((await admin.get(at.adminUser('x'))).status).toBe(404)
   })
 
-  test('deactivates and activates a user, with sessions and tokens, from the next request [T1334]', async () => {
+  test('deactivates and reactivates a user with sessions and tokens, with effect from the next request [T1334]', async () => {
     const { accessToken } = await app.server.tokens.createPersonal('Backup', own.user.id)
     expect((await press('deactivate')).done).toBe(done.userDeactivated(own.user.email))
     expect(await statusOf(app, accessToken)).toBe(401)
@@ -94,7 +94,7 @@ describe('the page of a user', () => {
     expect(rows.map(({ event }) => event)).toEqual(['user.deactivated', 'user.activated'])
   })
 
-  test('logs a user out everywhere, ends all tokens, and deletes one token [T1335]', async () => {
+  test('ends all sessions of a user, revokes all tokens, and deletes one token [T1335]', async () => {
     const { tokens } = app.server
     const [one, two] = [
       await tokens.createPersonal('One', own.user.id),
@@ -130,7 +130,7 @@ describe('the page of a user', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('returns to the page of the list from which an act was sent [T1338]', async () => {
+  test('returns to the page of the list that contained the form [T1338]', async () => {
     const path = `${at.adminUser(own.user.id)}?sessions_after=1.x`
     const [form] = (await admin.get(path)).forms.filter(({ fields }) => fields.act)
     expect((await admin.send(form ?? expect.fail('no form'))).location).toBe(path)
@@ -162,7 +162,7 @@ describe('users of the application', () => {
     return { server, admin: await Person.logIn(server, { user }) }
   }
 
-  test('without search and setActive, the pages say what is not possible [T1339]', async () => {
+  test('without search and setActive, the pages explain which actions are unavailable [T1339]', async () => {
     const { server, admin } = await start({})
     await using _ = server
     const list = await admin.get(at.adminUsers)

@@ -32,7 +32,7 @@ const pageOf = (clientId: string): Promise<Page> => admin.get(at.adminApplicatio
 const formOf = (page: Page, clientId: string, field = 'seen'): Form =>
   page.form(at.adminApplication(clientId), field)
 
-/** Sends the form of a client with the button for the act, as an administrator. */
+/** Sends the form of a client with the button of the action, as an administrator. */
 const press = async (clientId: string, act: string): Promise<Page> =>
   admin.send(formOf(await pageOf(clientId), clientId), { act })
 
@@ -186,7 +186,7 @@ describe('a search on the administration page', () => {
     expect(html).not.toContain((await clientOf(app, clientId)).clientSecret)
   })
 
-  test('is combined with an order and a filter, which the next act keeps [T3001]', async () => {
+  test('is combined with an order and a filter, which remain after the next action [T3001]', async () => {
     const name = 'Filtered'
     const ids: string[] = []
     for (const input of [{}, { isConfidential: false }, {}])
@@ -339,7 +339,7 @@ describe('an operation of an administrator applies from the next request', () =>
       const before = written(app)
       const page = await admin.send(form, { act: 'verify' })
       expect([page.status, page.alert]).toEqual([400, problems.changedMeanwhile])
-      // Only a refused deletion opens the question of the deletion.
+      // The page opens the confirmation of the deletion only after a rejected deletion.
       expect(page.html).not.toContain('<details class="danger" open')
       expect(written(app)).toEqual(before)
       // The same form can still disable the changed client.
@@ -348,7 +348,7 @@ describe('an operation of an administrator applies from the next request', () =>
     expect((await press(client.clientId, 'verify')).status).toBe(303)
   })
 
-  test('pinning is offered for a client that a document describes, and requires the client that was shown [T2914]', async () => {
+  test('only a client with a metadata document can be pinned, if the client has not changed since the page was shown [T2914]', async () => {
     const clientId = 'https://client.example/oauth/client.json'
     const registration = {
       origin: 'metadata_document',
@@ -473,7 +473,7 @@ describe('an operation of an administrator applies from the next request', () =>
     }
   })
 
-  test('ending all tokens of a client keeps the client and its secret [T3003]', async () => {
+  test('revoking all tokens of a client preserves the client and its secret [T3003]', async () => {
     const { client, access_token, refresh_token } = await newApplication()
     const form = (await pageOf(client.clientId)).forms.find(
       ({ fields }) => fields.act?.[0] === 'end_tokens',
@@ -572,7 +572,7 @@ describe('the audit log', () => {
 describe('the administration page escapes values from other users', () => {
   test.each(hostileTexts)('%s', async (text) => {
     const name = [...text].slice(0, 40).join('')
-    // Take the notices of earlier tests.
+    // Display the notices of earlier tests now, so that they do not appear on the tested pages.
     for (const list of [at.admin, at.adminTokens]) await admin.get(list)
     const page = async (name: string): Promise<readonly Page[]> => {
       const { clientId } = await app.client({ name })

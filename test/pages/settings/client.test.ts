@@ -28,7 +28,7 @@ const full = {
   optionalScopes: ['notes:read', 'notes:write'],
 }
 
-/** Edits a client, and confirms if the page asks whether something may end. */
+/** Edits a client, and confirms the losses that the page lists. */
 const edit = async (clientId: string, changes: Fields): Promise<Page> => {
   const page = await person.fill(at.client(clientId), changes)
   return page.status === 200 ? person.send(page.form(at.client(clientId), 'name'), {}) : page

@@ -69,7 +69,7 @@ describe('the kind of a new application', () => {
     },
   )
 
-  test('an unknown kind is refused, and a form or script with the type itself sets no limits [T1812]', async () => {
+  test('an unknown kind is rejected; a form or script that sets the client type directly does not restrict the grants [T1812]', async () => {
     expect((await register('toaster')).status).toBe(400)
     const form = (await person.get(at.newClient)).form(at.newClient)
     const sent = await person.send(form, {
@@ -120,7 +120,7 @@ describe('the desk of an application', () => {
     for (const [id] of runtimes) expect(later.copied(id)).toContain('SECRET')
   })
 
-  test('the page with a new secret does not link back, and later pages do [T1815]', async () => {
+  test('only pages without a new secret link back [T1815]', async () => {
     const created = await person.follow(await register('web', redirectUri))
     expect(created.html).not.toContain('class="back"')
     expect(created.html).toMatch(/<a [^>]*target="_blank" rel="noopener">/)
@@ -141,7 +141,7 @@ describe('the last refusals of an application', () => {
       `${app.issuer}/oauth/authorize?${new URLSearchParams({ response_type: 'code', ...fields })}`,
     )
 
-  test('tell the owner the reason: redirect URI, secret, PKCE, scope [T1816]', async () => {
+  test('show the owner the reason: redirect URI, secret, PKCE, scope [T1816]', async () => {
     const { clientId, clientSecret } = await app.client()
     expect(refusalsOn(await person.get(at.client(clientId)))).toEqual([])
     await authorize({ client_id: clientId, redirect_uri: 'https://other.example/<b>' })
@@ -167,7 +167,7 @@ describe('the last refusals of an application', () => {
     )
   })
 
-  test('are at most twenty, written together, end after seven days, and do not exist for unknown clients [T1817]', async () => {
+  test('are limited to twenty, written in batches, retained for seven days, and never stored for unknown clients [T1817]', async () => {
     await using own = await startServer()
     const owner = await Person.logIn(own)
     const { clientId } = await own.client()

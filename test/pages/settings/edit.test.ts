@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { clientOf } from '../../support/tokens.ts'
 import { at, type Form, type Page, Person } from './support.ts'
 
-// Forms that edit stored values: two tabs, and changes that end something.
+// Edits in two tabs, and edits that require a confirmation, because they invalidate tokens, a secret or a verification.
 
 const { losses } = en.client
 
@@ -70,7 +70,7 @@ describe('a form that was changed in another tab', () => {
     }
   })
 
-  test('is still a conflict after an invalid value was corrected [T1115]', async () => {
+  test('remains a conflict after the user corrected an invalid value [T1115]', async () => {
     const { id } = await app.server.tokens.createPersonal('Before', app.user.id)
     const [first, second] = [await opened(at.token(id)), await opened(at.token(id))]
     expect((await person.send(first, { scopes: ['notes:read'] })).status).toBe(303)
@@ -88,7 +88,7 @@ describe('a form that was changed in another tab', () => {
 describe('the expiry of a token', () => {
   const day = 86_400_000
 
-  test('is part of the form that another tab may have changed [T2110]', async () => {
+  test('causes a conflict if another tab changed it [T2110]', async () => {
     const { id } = await app.server.tokens.createPersonal('Short', app.user.id, { expiresIn: 600 })
     const [first, second] = [await opened(at.token(id)), await opened(at.token(id))]
     expect((await person.send(first, { expiry: '7' })).status).toBe(303)
@@ -102,7 +102,7 @@ describe('the expiry of a token', () => {
     expect(await stored()).toBeNull()
   })
 
-  test('is no conflict if both tabs choose the same, or if the second tab changes nothing [T2111]', async () => {
+  test('causes no conflict if both tabs choose the same expiry, or if the second tab changes nothing [T2111]', async () => {
     const { id } = await app.server.tokens.createPersonal('Short', app.user.id, { expiresIn: 600 })
     const forms = [
       await opened(at.token(id)),
@@ -116,8 +116,8 @@ describe('the expiry of a token', () => {
   })
 })
 
-describe('a change that ends something', () => {
-  test('asks once before a verification ends [T1116]', async () => {
+describe('a change that removes the verification, tokens or the secret', () => {
+  test('asks for confirmation once before a verification is removed [T1116]', async () => {
     const { clientId } = await app.client({ name: 'Checked' })
     await app.server.clients.mark(clientId, { isVerified: true })
     const path = at.client(clientId)
@@ -133,7 +133,7 @@ describe('a change that ends something', () => {
     expect(await clientOf(app, clientId)).toMatchObject({ name: 'Renamed', isVerified: false })
   })
 
-  test('asks again if the user confirmed another loss [T1117]', async () => {
+  test('asks for confirmation again if the user confirmed a different loss [T1117]', async () => {
     const { clientId } = await app.client()
     await app.server.clients.mark(clientId, { isVerified: true })
     const path = at.client(clientId)
@@ -147,7 +147,7 @@ describe('a change that ends something', () => {
     expect(await clientOf(app, clientId)).toMatchObject({ isConfidential: false })
   })
 
-  test('does not ask if nothing ends [T1118]', async () => {
+  test('saves without confirmation if nothing is lost [T1118]', async () => {
     const { clientId } = await app.client()
     await app.server.clients.mark(clientId, { isVerified: true })
     const changed = await person.send(await opened(at.client(clientId)), {

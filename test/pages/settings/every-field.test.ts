@@ -84,7 +84,7 @@ test.each(changes)(
   },
 )
 
-/** Flags and counts, which pages express in words of their own. */
+/** Flags and counts, which pages express in words. */
 const inWords = ['id', 'client_type', 'is_confidential', 'is_verified', 'is_disabled', 'users']
 
 /** Saves a value in each field of a client. */
@@ -95,7 +95,7 @@ const filledIn = async (clientId: string): Promise<string> => {
   return path
 }
 
-/** Creates an object with as many facts as possible. */
+/** Creates an object with values for as many members of its JSON as possible. */
 const fullClient: Place = async () => {
   const { clientId } = await app.client()
   await app.server.clients.resetClientSecret(clientId, { overlap: 600 })
@@ -118,7 +118,7 @@ const leakedClient: Place = async () => {
   return filledIn(clientId)
 }
 
-/** The schema of each object, and objects that together have a value for each fact. */
+/** The schema of each object, and objects that together have a value for each member. */
 const objects = [
   ['Client', 'ClientChange', [fullClient, leakedClient]],
   ['PersonalToken', 'PersonalTokenChange', [fullToken]],
@@ -126,7 +126,7 @@ const objects = [
 
 const isEmpty = (value: unknown): boolean => value === null || [value].flat().join('') === ''
 
-/** Returns the items of the lists that contain all items of this list and further ones. */
+/** Returns the items of every longer list that contains all items of this list. */
 const largerThan = (list: readonly unknown[], facts: Json): readonly unknown[] =>
   Object.values(facts)
     .filter((other): other is readonly unknown[] => Array.isArray(other))
@@ -144,7 +144,7 @@ const isShown = (value: unknown, facts: Json, html: string): boolean => {
 }
 
 test.each(objects)(
-  'the page of %s shows every fact of its JSON, and its form every stored value [T2002]',
+  'the page of %s shows every member of its JSON, and the form shows every stored value [T2002]',
   async (_name, schema, places) => {
     const person = await Person.logIn(app)
     const empty: string[][] = []
@@ -166,7 +166,7 @@ test.each(objects)(
   },
 )
 
-/** The facts that only the page of an object shows. */
+/** The members that only the page of an object shows. */
 const onlyOnPage: Readonly<Record<string, readonly string[]>> = {
   clients: [
     ...['description', 'website', 'logo_uri', 'redirect_uris', 'default_scopes', 'optional_scopes'],
@@ -179,7 +179,7 @@ test.each([
   ['clients', fullClient],
   ['tokens', fullToken],
 ] as const)(
-  'the list of %s shows every fact of its JSON, except those that only the page shows [T3030]',
+  'the list of %s shows every member of its JSON, apart from the members that are only on the page of one object [T3030]',
   async (list, place) => {
     const path = await place(app)
     const facts = (await script.get(path)).body as Json
@@ -193,7 +193,7 @@ test.each([
   },
 )
 
-test('undoing the deletion of a personal token restores every fact of its JSON [T2702]', async () => {
+test('undoing the deletion of a personal token restores every member of its JSON [T2702]', async () => {
   const path = await fullToken(app)
   const before = (await script.get(path)).body
   const { undo } = (await script.post(path, { delete: 'yes' })).body as { readonly undo: string }
@@ -202,7 +202,7 @@ test('undoing the deletion of a personal token restores every fact of its JSON [
   expect((await script.get(path)).body).toEqual({ ...(before as Json), used_scopes: [] })
 })
 
-test('a rotation keeps every saved field of a personal token [T2703]', async () => {
+test('a rotation preserves every saved field of a personal token [T2703]', async () => {
   const path = await fullToken(app)
   const facts = async () => (await script.get(path)).body as Json
   const before = await facts()

@@ -32,7 +32,7 @@ beforeEach(async () => {
 const paste = async (who: Person, credential: string): Promise<Page> =>
   who.follow(await who.post(at.leaked, { credential }))
 
-/** Sends the form of an act on the page with a result. */
+/** Sends the form of an action on the page of a result. */
 const press = async (who: Person, page: Page, act: string): Promise<Page> => {
   const form = page.forms.find(({ fields }) => fields.act?.[0] === act)
   if (!form) throw new Error(`The page does not offer ${act}.`)
@@ -53,7 +53,7 @@ const allowed = async (who: Person, owner = other) => {
 }
 
 describe('a pasted credential', () => {
-  test('shows whose it is, what it may do, its last use and its history, but not its value [T1300]', async () => {
+  test('is described with its owner, permissions, last use and history, but without its value [T1300]', async () => {
     const { accessToken } = await personal(own)
     await fetch(`${app.issuer}/api/me`, { headers: { authorization: `Bearer ${accessToken}` } })
     const posted = await own.post(at.leaked, { credential: `  ${accessToken}\n` })
@@ -96,7 +96,7 @@ describe('a pasted credential', () => {
     expect(page.text).toContain(`${leaked.kinds.personal_token} Backup`)
   })
 
-  test('is found in Basic authentication, with its current and its former secret [T1302]', async () => {
+  test('is found in a Basic header that contains the current or the former client secret [T1302]', async () => {
     const { clientId, clientSecret } = await app.client({ userId: own.user.id, name: 'Printer' })
     const fresh = await app.server.clients.resetClientSecret(clientId, { overlap: 600 })
     for (const secret of [clientSecret, fresh.clientSecret]) {
@@ -113,7 +113,7 @@ describe('a pasted credential', () => {
     expect(client?.checkSecret(fresh.clientSecret, app.now())).toBe(true)
   })
 
-  test('may be an access token, its refresh token or a rotated refresh token; they end together [T1303]', async () => {
+  test('may be an access token, its refresh token or a rotated refresh token; all are revoked together [T1303]', async () => {
     const client = await TestClient.register(app, own.session.agent, { name: 'Diary' })
     const first = await client.tokens()
     const page = await paste(own, JSON.stringify(first))
@@ -160,7 +160,7 @@ describe('a pasted credential', () => {
 })
 
 describe('a user', () => {
-  test('sees no difference between an unknown value and a value of another user [T1307]', async () => {
+  test('sees the same page for an unknown value and for a value of another user [T1307]', async () => {
     const theirs = await allowed(other, other)
     const { accessToken } = await personal(other)
     const code = await (await TestClient.register(app, other.session.agent)).code()
@@ -184,7 +184,7 @@ describe('a user', () => {
     for (const [index, { html }] of pages.entries()) expect(html).not.toContain(values[index])
   })
 
-  test('cannot use the result of another user, nor the own result in another session [T1308]', async () => {
+  test('cannot use the result of another user, or the own result in another session [T1308]', async () => {
     const { accessToken } = await personal(own)
     const { location } = await own.post(at.leaked, { credential: accessToken })
     const found = location?.split('found=')[1] ?? ''
@@ -198,7 +198,7 @@ describe('a user', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('cannot disable an application, or end tokens of other users [T1309]', async () => {
+  test('can neither disable an application nor revoke tokens of other users [T1309]', async () => {
     const mine = await allowed(own)
     const theirs = await allowed(admin)
     const page = await paste(own, mine.accessToken)
@@ -210,7 +210,7 @@ describe('a user', () => {
     expect(await statusOf(app, theirs.accessToken)).toBe(200)
   })
 
-  test('ends all own tokens, and logs out the other browsers [T1310]', async () => {
+  test('can revoke all own tokens, and log out all other browsers [T1310]', async () => {
     const mine = await allowed(own)
     const [one, two] = [await personal(own), await personal(own, 'Other')]
     const foreign = await personal(other)
@@ -226,7 +226,7 @@ describe('a user', () => {
     expect((await own.get(at.list)).status).toBe(200)
   })
 
-  test('sees in the history of an own application no event of its other users [T1311]', async () => {
+  test('sees only own events in the history of an own application [T1311]', async () => {
     const { clientSecret, clientId } = await app.client({ userId: own.user.id, name: 'Printer' })
     await authorizationOf({ ...app, user: other.user } as TestServer, clientId)
     const page = await paste(own, clientSecret)
@@ -236,7 +236,7 @@ describe('a user', () => {
 })
 
 describe('an administrator', () => {
-  test('finds a value of any user, and ends it, all of its application and all of its user [T1312]', async () => {
+  test('finds a value of any user, and revokes it, all tokens of its application, or all tokens of its user [T1312]', async () => {
     const [first, second] = [await allowed(own), await personal(own)]
     const page = await paste(admin, first.accessToken)
     expect(page.fact(en.admin.user)).toBe(own.user.email)
@@ -256,7 +256,7 @@ describe('an administrator', () => {
     expect((await app.server.clients.find(first.clientId))?.isDisabled).toBe(true)
   })
 
-  test('ends all tokens of an application in one step; its secret and other applications remain [T1313]', async () => {
+  test('revokes all tokens of an application in one step; the secret and other applications remain valid [T1313]', async () => {
     const [mine, foreign] = [await allowed(own), await allowed(own)]
     const theirs = await authorizationOf({ ...app, user: other.user } as TestServer, mine.clientId)
     const page = await paste(admin, mine.clientSecret)
@@ -275,7 +275,7 @@ describe('an administrator', () => {
     expect(consents.items.map(({ client }) => client.clientId)).toEqual([foreign.clientId])
   })
 
-  test('leaves every act in the audit log with the acting administrator [T1314]', async () => {
+  test('is recorded in the audit log as the actor of every action [T1314]', async () => {
     const { accessToken } = await allowed(own)
     let page = await paste(admin, accessToken)
     for (const act of ['end', 'end_application', 'disable', 'end_user', 'log_out'])
@@ -297,7 +297,7 @@ describe('an administrator', () => {
     expect(acts.map(({ event }) => event)).toEqual(['client.tokens_ended', 'client.disabled'])
   })
 
-  test('sees the labels and consequences of every act once [T1315]', async () => {
+  test('sees the label and the consequences of every action once [T1315]', async () => {
     const { accessToken } = await allowed(own)
     const page = await paste(admin, accessToken)
     for (const { label, about } of [
@@ -344,7 +344,7 @@ describe('a text without a credential', () => {
   })
 })
 
-test('a form that was open for too long is empty, and says so [T1318]', async () => {
+test('a form that was open for too long returns empty, with an explanation [T1318]', async () => {
   const { accessToken } = await personal(own)
   const page = await own.postRaw(at.leaked, { credential: accessToken })
   expect([page.status, page.alert]).toEqual([403, leaked.stale])
@@ -358,7 +358,7 @@ test('a result disappears after ten minutes [T1319]', async () => {
   expect((await own.get(location ?? '')).alert).toBe(leaked.stale)
 })
 
-test('a script looks up a credential and ends it [T1320]', async () => {
+test('a script looks up and revokes a credential [T1320]', async () => {
   const script = await Script.logIn(app, own.user)
   const { accessToken } = await personal(own)
   const found = await script.post(at.leaked, { credential: `Bearer ${accessToken}` })
@@ -385,7 +385,7 @@ test('a script looks up a credential and ends it [T1320]', async () => {
   expect((await script.post(at.leaked, { credential: accessToken })).status).toBe(400)
 })
 
-test('a JWT access token is found and ended like any other token [T1322]', async () => {
+test('a JWT access token is found and revoked like any other token [T1322]', async () => {
   await using signing = await startServer({ accessTokenFormat: 'jwt' })
   const person = await Person.logIn(signing)
   const client = await TestClient.register(signing, person.session.agent, { name: 'Diary' })
@@ -397,7 +397,7 @@ test('a JWT access token is found and ended like any other token [T1322]', async
   expect(await statusOf(signing, access_token)).toBe(401)
 })
 
-test('a token that is bound to a key is found without a proof, and ended [T1323]', async () => {
+test('a key-bound token is found and revoked without a proof [T1323]', async () => {
   const client = await TestClient.register(app, own.session.agent, { name: 'Diary' })
   const key = await newKey()
   const { access_token } = (await redeem(client, await client.code(), { dpop: key })).body

@@ -60,7 +60,7 @@ describe('the list of personal tokens', () => {
     expect(linkOf(first, 'prev')).toBeUndefined()
   })
 
-  test('continues at the same place if tokens before the place were deleted [T1206]', async () => {
+  test('continues with the next token if tokens on earlier pages were deleted [T1206]', async () => {
     const person = await Person.stranger(app)
     const tokens = await withTokens(person, numbered(40))
     const first = await person.get(`${at.tokens}?sort=oldest`)
@@ -151,8 +151,8 @@ describe('the list of personal tokens', () => {
 
 const idPairs = (ids: readonly string[]) => ids.map((id): [string, string] => ['id', id])
 
-describe('ending selected entries', () => {
-  test('asks once, deletes exactly the selected tokens, and returns to the same search [T1209]', async () => {
+describe('deleting or revoking selected entries', () => {
+  test('asks for one confirmation, deletes exactly the selected tokens, and returns to the same search [T1209]', async () => {
     const person = await Person.stranger(app)
     const tokens = await withTokens(person, numbered(4))
     const ids = tokens.slice(1, 3).map(({ id }) => String(id))
@@ -169,7 +169,7 @@ describe('ending selected entries', () => {
     expect(statuses).toEqual([200, 401, 401, 200])
   })
 
-  test('ends nothing of another user, and nothing without a selection', async () => {
+  test('deletes nothing of another user, and nothing without a selection', async () => {
     const [person, other] = [await Person.stranger(app), await Person.stranger(app)]
     const [theirs] = await withTokens(other, ['Theirs'])
     const id = String(theirs?.id)
@@ -215,7 +215,7 @@ describe('undoing a deletion', () => {
     return { person, token, page: await person.follow(sent) }
   }
 
-  test('restores the same token within ten seconds, although it was refused at once [T1211]', async () => {
+  test('restores within ten seconds a token that was rejected immediately after the deletion [T1211]', async () => {
     const { person, token, page } = await deleted({ expiresIn: 90 * day })
     expect(await statusOf(app, token.accessToken)).toBe(401)
     expect(page.done).toBe(en.done.tokenDeleted('Backup'))
@@ -236,7 +236,7 @@ describe('undoing a deletion', () => {
     expect((await person.get(at.tokens)).names).toEqual(['Backup'])
   })
 
-  test('is refused later, and for another user [T1212]', async () => {
+  test('is rejected after ten seconds, and for another user [T1212]', async () => {
     const { person, token, page } = await deleted()
     const other = await Person.stranger(app)
     const { undo = [] } = page.form(at.undo).fields
@@ -269,7 +269,7 @@ describe('undoing a deletion', () => {
     expect(await statusOf(app, token.accessToken)).toBe(200)
   })
 
-  test('cannot exceed the maximum number of tokens, and remains possible after the refusal', async () => {
+  test('is rejected if it would exceed the maximum number of tokens, and can be repeated afterwards', async () => {
     await using strict = await startServer({ personalTokensPerUser: 1 })
     const person = await Person.logIn(strict)
     const { id } = await strict.server.tokens.createPersonal('First', strict.user.id)
@@ -301,7 +301,7 @@ describe('changing the expiry and the scopes of a token', () => {
     return { person, token, found, send }
   }
 
-  test('sets another expiry, or none, and leaves it unchanged by default [T1213]', async () => {
+  test('sets another expiry, or removes the expiry; by default, the expiry remains unchanged [T1213]', async () => {
     const { token, found, send } = await created()
     const expiry = async () => (await found()).token.expires
     await send({ name: 'Renamed' })
@@ -343,7 +343,7 @@ describe('changing the expiry and the scopes of a token', () => {
     expect(await statusOf(app, token.accessToken)).toBe(401)
   })
 
-  test('suggests to keep only the scopes that guards required, and does so [T1215]', async () => {
+  test('suggests to keep only the scopes that guards required, and removes the other scopes [T1215]', async () => {
     const { person, token, found } = await created()
     const notes = (method: string) =>
       fetch(`${app.issuer}/api/notes`, {

@@ -50,7 +50,7 @@ describe('the form of a client', () => {
     expect(await metadataOf(clientId)).toEqual({ subject_type: 'pairwise' })
   })
 
-  test('reports every invalid URI beside its field, keeps what was typed, and writes nothing [T2723]', async () => {
+  test('reports every invalid URI beside its field, returns the typed values, and stores nothing [T2723]', async () => {
     const { clientId } = await app.client({ openid: stored })
     const path = at.client(clientId)
     const typed = 'https://a.example/\r\n\r\nhttp://b.example/\r\nhttps://c.example/#x'
@@ -87,7 +87,7 @@ describe('the form of a client', () => {
     expect(await metadataOf(clientId)).toEqual(stored)
   })
 
-  test('asks before a new URI ends the verification, but not for a removed one [T2725]', async () => {
+  test('asks for confirmation before a new URI removes the verification, but not before a URI is removed [T2725]', async () => {
     const { clientId } = await app.client({ openid: stored })
     await app.server.clients.mark(clientId, { isVerified: true })
     const path = at.client(clientId)
@@ -116,7 +116,7 @@ describe('the form of a client', () => {
     expect(page.text).toContain(en.client.backchannelLogoutUri)
   })
 
-  test('belongs to its owner: another user gets 404, and changes nothing [T2727]', async () => {
+  test('returns 404 to users who do not own the client, and changes nothing for them [T2727]', async () => {
     const { clientId } = await app.client({ openid: stored })
     const stranger = await Person.stranger(app)
     const change = { name: 'Mine', post_logout_redirect_uris: 'https://evil.example/' }
@@ -144,7 +144,7 @@ describe('the JSON of a client', () => {
   })
 })
 
-test('a server without OpenID Connect has no such fields, and ignores them [T2729]', async () => {
+test('a server without OpenID Connect omits the fields for URIs from the form, and ignores them in requests [T2729]', async () => {
   await using other = await startServer()
   const owner = await Person.logIn(other)
   expect((await owner.get(at.newClient)).html).not.toContain('logout_uri')

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { UserAgent } from '../../support/user-agent.ts'
 import { at, type Fields, type Form, type Page, Person } from './support.ts'
 
-// A form that is sent after its session has ended: nothing is saved, and nothing that was typed is lost.
+// If a form is sent after its session has ended, the server saves nothing and retains the typed values.
 
 let app: TestServer
 beforeAll(async () => {
@@ -41,7 +41,7 @@ const draftIn = ({ location }: Page): string =>
   /draft%3D([A-Za-z0-9]+)$/.exec(location ?? '')?.[1] ?? ''
 
 describe('a form that is sent after its session has ended', () => {
-  test('shows what was typed after the login, and saves it only if it is sent again [T2100]', async () => {
+  test('shows the typed values after the login, and saves the values only if the user sends the form again [T2100]', async () => {
     const person = await Person.logIn(app)
     const tokens = () =>
       app.server.personalTokens.listByUser(app.user.id, { after: null, limit: 9 })
@@ -62,7 +62,7 @@ describe('a form that is sent after its session has ended', () => {
     expect((await tokens()).items).toMatchObject([{ name: 'Typed' }])
   })
 
-  test('is not announced twice by the login page, if the session has expired [T2820]', async () => {
+  test('causes only one message on the login page if the session has expired [T2820]', async () => {
     const person = await Person.logIn(app)
     const late = await sentTooLate(person, at.newToken, typed, async () => app.advance(86_401))
     const login = await person.get(late.location ?? '')
@@ -71,7 +71,7 @@ describe('a form that is sent after its session has ended', () => {
     expect((await person.get('/login')).html).toContain(en.login.expired)
   })
 
-  test('keeps what was typed for every form with text, whichever way the session ended [T2101]', async () => {
+  test('retains the typed values of every form with text, for every way in which a session ends [T2101]', async () => {
     const { clientId } = await app.client({ name: 'Stored' })
     const { id } = await app.server.tokens.createPersonal('Stored', app.user.id)
     const client = {
@@ -134,7 +134,7 @@ describe('a form that is sent after its session has ended', () => {
     isEmpty(await afterLogin(second, lost), at.newToken)
   })
 
-  test('is kept only if a page of this user contained the form, and no other site sent it [T2103]', async () => {
+  test('is stored only if a page of this user contained the form, and not if another site sent the form [T2103]', async () => {
     const person = await Person.logIn(app)
     const stranger = await Person.stranger(app)
     const formOf = async (who: Person): Promise<Form> =>
@@ -153,7 +153,7 @@ describe('a form that is sent after its session has ended', () => {
     expect(await send({ name: ['a', 'b'] })).toBe('')
     expect(await send({}, { 'sec-fetch-site': 'cross-site' })).toBe('')
     expect(await send({}, { origin: 'https://evil.example' })).toBe('')
-    // An attacker who sends a form of the own account in the browser of another user fills in nothing for that user.
+    // If the browser of another user sends a form of the attacker's account, that user's form remains empty.
     const planted = await send({ form_id: foreign.fields.form_id, name: 'Evil' })
     expect(planted).not.toBe('')
     const page = await person.get(`${at.newToken}?draft=${planted}`)
@@ -190,7 +190,7 @@ describe('a form that is sent after its session has ended', () => {
     }
   })
 
-  test('is kept at most 20 times in ten minutes for one user [T2105]', async () => {
+  test('is stored at most 20 times in ten minutes for each user [T2105]', async () => {
     const person = await Person.stranger(app)
     const form = (await person.get(at.newToken)).form(at.newToken)
     await person.post('/logout')
@@ -200,7 +200,7 @@ describe('a form that is sent after its session has ended', () => {
     expect(sent.filter((draft) => draft !== '').length).toBe(20)
   })
 
-  test('shows both versions if the stored values have changed meanwhile [T2106]', async () => {
+  test('shows both versions if the stored values changed after the form was sent [T2106]', async () => {
     const person = await Person.logIn(app)
     const { id } = await app.server.tokens.createPersonal('Before', app.user.id)
     const late = await sentTooLate(person, at.token(id), { name: 'Typed' })
@@ -223,7 +223,7 @@ describe('a form that is sent after its session has ended', () => {
   })
 })
 
-test('with the login of the application, what was typed survives the login too [T2108]', async () => {
+test('with the login of the application, the typed values also remain after the login [T2108]', async () => {
   let owner: number | null = null
   await using host = await startServer({ loginUrl: '/enter', resourceOwner: () => owner })
   owner = host.user.id as number

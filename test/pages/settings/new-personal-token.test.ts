@@ -86,7 +86,7 @@ describe('creating a personal token', () => {
   })
 
   test.each(['2026-99-99', '2026-11-21'])(
-    'rejects the unknown scope %s as it was written, although it looks like a day [T1911]',
+    'rejects the unknown scope %s, which looks like a date, and repeats it unchanged in the error [T1911]',
     async (scope) => {
       const page = await refused({ scopes: [scope] })
       expect(page.html).toContain(scope)
@@ -260,14 +260,14 @@ describe('the expiry', () => {
     expect(page.html).toContain(`<time datetime="${new Date(end).toISOString()}"`)
   })
 
-  test('never comes if the user chooses so', async () => {
+  test('is missing if the user chooses a token without expiry', async () => {
     const { token, page } = await created({ expiry: 'never' })
     expect(token.expires).toBeNull()
     expect(page.fact(en.facts.expires)).toBe(en.facts.never)
   })
 
   test.each(['7', '30', '90'])(
-    'comes after %s days if the user chooses so [T1201]',
+    'is after %s days if the user chooses this period [T1201]',
     async (days) => {
       const { token } = await created({ expiry: days })
       expect(token.expires).toBe(app.now() + Number(days) * day * 1000)

@@ -64,7 +64,7 @@ describe('the refusals of applications for administrators', () => {
     expect((await later.get(path)).html).not.toContain('https://other.example/')
   })
 
-  test('keeps at most 100 applications in the store, those that were refused last [T2121]', () => {
+  test('stores only the 100 applications that were refused most recently [T2121]', () => {
     const day = 86_400_000
     const added = Array.from({ length: 150 }, (_, index) => ({
       clientId: `${index}`,

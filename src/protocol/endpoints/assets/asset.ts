@@ -14,7 +14,10 @@ export const assetOf = (text: string, contentType: string): Asset => ({
   etag: `"${sha256(text)}"`,
 })
 
-/** Returns an asset with headers that make browsers revalidate it, so that pages load the assets of their release. */
+/**
+ * Returns the asset, or 304 if `If-None-Match` contains its `ETag`. Browsers must revalidate the asset before each use,
+ * because a new release may change it.
+ */
 export const assetResponse = (
   { headers }: Pick<HttpRequest, 'headers'>,
   { text, contentType, etag }: Asset,

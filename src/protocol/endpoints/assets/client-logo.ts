@@ -3,7 +3,7 @@ import type { Endpoint } from '../../plug-ins.ts'
 import type { Configuration, Identity } from '../../server-context.ts'
 import { notFound } from '../responses/problem.ts'
 
-/** The logo of a verified client, which the server fetched before. The URL contains the digest of the image. */
+/** Serves the stored logo of a verified client. The URL contains the digest of the image. */
 export const clientLogoEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/logos/:digest`,
   methods: ['GET'],
@@ -16,7 +16,7 @@ export const clientLogoEndpoint: Endpoint = {
         'content-type': logo.type,
         'cache-control': 'public, max-age=31536000, immutable',
         'x-content-type-options': 'nosniff',
-        // If a browser opened the image as a document, it could neither run scripts nor load anything.
+        // If a browser opens the image as a document, the document can neither run scripts nor load resources.
         'content-security-policy': "default-src 'none'; sandbox",
         'cross-origin-resource-policy': 'same-origin',
       },
@@ -24,7 +24,7 @@ export const clientLogoEndpoint: Endpoint = {
   },
 }
 
-/** Returns the URL of the logo of a verified client; null without one. */
+/** Returns the URL of a client's logo; null if the client is not verified or has no stored logo. */
 export const logoUrlOf = (
   { isVerified, logo }: Pick<Client, 'isVerified' | 'logo'>,
   { basePath, settings }: Identity & Configuration,

@@ -2,7 +2,7 @@ import { pageScript } from '../../../pages/parts/script.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { assetOf, assetResponse } from './asset.ts'
 
-/** The script of the pages. Every page also works without the script. */
+/** The script of the pages. Every page also works without JavaScript. */
 export const pageScriptEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/page.js`,
   methods: ['GET'],

@@ -32,8 +32,9 @@ export const isTooLong = (state: string | undefined): boolean =>
   state !== undefined && state.length > maxStateLength
 
 /**
- * Returns the request to which the parameters refer; without a reference, the request itself.
- * @throws OAuthError if the reference is unknown
+ * Returns the stored request or the request object to which the parameters refer. Without a reference, returns the
+ * parameters themselves.
+ * @throws OAuthError if the reference is invalid, and no redirect URI can receive the error
  */
 export const referredTo = async (
   params: Parameters,
@@ -93,7 +94,7 @@ export const proveRedirect = async (
   }
   return {
     client,
-    // For a loopback address, use the requested URI: its port may differ from the port of the registered URI.
+    // Use the requested URI, because its port may differ from the registered port if the host is a loopback address.
     redirectUri: given ?? redirectUri,
     redirectUriGiven: given !== undefined,
     responseType: params.opaque('response_type'),
@@ -102,7 +103,8 @@ export const proveRedirect = async (
   }
 }
 
-// The owner of the client may see a URI with control characters, which the error does not repeat.
+// Parsing fails for a URI with control characters. The error then contains the URI for the owner of the client, but not
+// in the message, which every visitor sees.
 const redirectUriIn = (params: Parameters, client: Client): string | undefined => {
   try {
     return params.optional('redirect_uri')
@@ -117,7 +119,7 @@ const onlyOne = (uris: readonly string[]): string | undefined =>
   uris.length === 1 ? uris[0] : undefined
 
 /**
- * Validates the other parameters of the request.
+ * Validates all parameters except the client and the redirect URI.
  * @throws OAuthError, which the caller sends to the redirect URI
  */
 export const validateRequest = (

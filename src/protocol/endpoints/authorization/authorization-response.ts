@@ -21,7 +21,7 @@ type Remembered = Readonly<Record<string, unknown>>
 type ResponseParameters = Readonly<Record<string, string | undefined>>
 
 /**
- * Returns the parameters that extensions add to an authorization response. The extensions also consume stored
+ * Returns the parameters that extensions add to an authorization response. In this call, extensions also consume stored
  * requests, such as pushed authorization requests.
  * @param answered the values that extensions stored with the request; undefined if the user has not decided
  */
@@ -54,9 +54,9 @@ export const grantedResponse = async (
 }
 
 /**
- * Sends an error to the client, in the query or in a form. For the response type `token`, the fragment contains the error
- * too (RFC 6749 §4.2.2.1). For response types with an ID token, only the fragment contains it (OpenID Connect Core
- * §3.2.2.6).
+ * Sends an error to the client: in a form if the client requested `form_post`, otherwise in the query. For the response
+ * type `token`, the fragment also contains the error (RFC 6749 §4.2.2.1). For response types with an ID token, only the
+ * fragment contains the error (OpenID Connect Core §3.2.2.6).
  * @param answered the values that extensions stored with the request; undefined if the user has not decided
  */
 export const errorResponse = async (
@@ -78,7 +78,7 @@ export const errorResponse = async (
   )
 }
 
-/** Returns a page whose form may only be sent to the origin of the redirect URI. */
+/** Returns a page whose form sends the parameters to the redirect URI. The page forbids all other targets of forms. */
 const formResponse = (
   http: HttpRequest,
   { redirectUri, uiLocales }: Pick<Target, 'redirectUri' | 'uiLocales'>,

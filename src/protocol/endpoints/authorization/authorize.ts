@@ -33,7 +33,7 @@ import {
 } from './login-again.ts'
 import { detailsParameter, keepDetails } from './refused-redirect.ts'
 
-/** The authorization endpoint, to which a client redirects its user. RFC 6749 §3.1. */
+/** The authorization endpoint, to which a client redirects the user. RFC 6749 §3.1. */
 export const authorizationEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/authorize`,
   methods: ['GET', 'POST'],
@@ -42,7 +42,7 @@ export const authorizationEndpoint: Endpoint = {
   async handle(request, server) {
     if (request.method === 'HEAD')
       return new Response(null, { headers: { 'cache-control': 'no-store' } })
-    // If consent is remembered, a GET request issues a code or a token, so a prefetch could issue one unnoticed.
+    // If the consent is remembered, a GET request issues a code or a token. A prefetch must not do so without the user.
     if (isPrefetch(request))
       throw new OAuthError('invalid_request', 'This page cannot be fetched in advance.', {
         status: 403,
@@ -74,9 +74,9 @@ export const authorizationEndpoint: Endpoint = {
   },
 }
 
-/** A request as the browser sent it: complete, or only a reference to a stored request. */
+/** A request as the browser sent it. It may contain only a reference to a stored request, or a request object. */
 interface Sent {
-  /** The request that the browser repeats after a login. */
+  /** The query that the browser sends again after a login. */
   readonly text: string
   readonly sent: Parameters
 }
@@ -103,9 +103,10 @@ const authorize = async (
         throw new OAuthError('login_required', 'The user has to log in again.')
       if (signedIn && returnsFromApplication(sent, server))
         throw new OAuthError('login_required', 'The user has not logged in again.')
-      const isKept = params !== sent
-      // The application may return without a new login. Only the time of the login can show this.
-      const isChecked = isKept || (server.sessions.isHosted && hasLoginTime(signedIn))
+      // The server can remove the prompt from a query, but not from a stored request or a request object.
+      const keepsPrompt = params !== sent
+      // The application's login page may redirect back without a new login. Only the time of the login reveals this.
+      const isChecked = keepsPrompt || (server.sessions.isHosted && hasLoginTime(signedIn))
       const isMarked = (isChecked && prompts) || required !== undefined
       const asked = isMarked ? askedForLogin(sent, signedIn, server) : undefined
       const prompt = asksAgain ? ([...request.prompt, 'login'] as const) : request.prompt
@@ -126,7 +127,7 @@ const authorize = async (
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
     // Redirect errors only after a login: otherwise, a link could send any visitor to another site (RFC 9700 §4.11.2).
-    // If no login can follow the error, redirect it to trusted clients only.
+    // Only trusted clients receive an error without a login, and only if no login can follow the error.
     if (!signedIn) {
       const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
       if (!isFinal) return toLogin(text, server)
@@ -142,7 +143,7 @@ const authorize = async (
 const hasLoginTime = (signedIn: SignedIn | undefined): boolean =>
   signedIn !== undefined && signedIn.loggedInAt !== null
 
-/** Returns why an extension requires a login for this request; undefined if no extension does. */
+/** Returns why an extension requires a login for this request; undefined if no extension requires a login. */
 const requiredLogin: NonNullable<Extension['requiredLogin']> = async (request, asking, server) => {
   for (const extension of server.extensions) {
     const required = await extension.requiredLogin?.(request, asking, server)
@@ -151,7 +152,7 @@ const requiredLogin: NonNullable<Extension['requiredLogin']> = async (request, a
   return undefined
 }
 
-// These errors are usual answers to `prompt=none`.
+// Do not record these errors as refusals, because they are normal responses to `prompt=none`.
 const usualErrors: readonly string[] = ['login_required', 'consent_required']
 
 const noteRefusal = (
@@ -215,9 +216,9 @@ const toLogin = (
 ): Response => redirectResponse(loginAddress(text, server, prompt, asked))
 
 /**
- * Returns the URL of the login page. After the login, the browser repeats the request without secrets and
+ * Returns the URL of the login page. After the login, the browser sends the request again, without secrets and without
  * `prompt=login`.
- * @param asked the value of `login_again`, for a request that keeps its prompt until the user has logged in
+ * @param asked the value of `login_again`; if present, the request keeps its prompt
  */
 const loginAddress = (
   text: string,
@@ -238,13 +239,13 @@ const loginAddress = (
   return withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined })
 }
 
-// The login URL must not contain secrets or the record of an earlier login.
+// Parameters that the login URL must not contain: secrets, and the record of an earlier request for a login.
 const removed = ['client_secret', 'access_token', loginAgain]
 
 // Characters that must be encoded in a URL. Some clients do not encode them, and a POST body may contain them.
 const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu
 
-/** Adds parameters to a query. @param added values that need no encoding, by the name of the parameter */
+/** Sets parameters of a query. @param added values that need no encoding, by the name of the parameter */
 const withParameters = (text: string, added: Readonly<Record<string, string>> = {}): string => {
   const names = Object.keys(added)
   const kept = text.split('&').filter((pair) => !names.some((name) => isNamed(pair, name)))

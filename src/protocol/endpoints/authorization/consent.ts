@@ -46,10 +46,16 @@ export const showConsent = async (
   return renderConsent(http, { id, asked: request, client, ...choices }, signedIn, server)
 }
 
-/** The parameter with the one-time ID of a request that another account of the user should decide. */
+/**
+ * The query parameter with which a user decides about a stored request with another account. The value is the one-time
+ * ID of the request.
+ */
 export const otherAccountOf = 'other_account'
 
-/** Redirects to the login with another account, after which the browser repeats the stored request. */
+/**
+ * Redirects to the login page, so that the user can log in with another account. After the login, the browser sends the
+ * stored request again. Returns an error page if the request is not stored for this session.
+ */
 export const useOtherAccount = async (
   http: HttpRequest,
   id: string,
@@ -85,7 +91,7 @@ export const decide = async (
     const consent = await giveConsent(decision, server)
     return await grant(http, { ...request, scopes }, client, signedIn, consent, server)
   } catch (error) {
-    // The stored request is consumed, so report the error to the client, which can then start a new request.
+    // The stored request is consumed, so send the error to the client. The client can then start a new request.
     const known = asOAuthError(error)
     if (known instanceof OAuthError) return errorResponse(http, known, request, server)
     throw error

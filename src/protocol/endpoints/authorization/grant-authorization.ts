@@ -33,7 +33,7 @@ const atGrant = (
   return { ...request.extensions, ...Object.fromEntries(replaced) }
 }
 
-/** Issues a code or tokens, depending on the response type, and redirects to the client. */
+/** Issues a code or tokens, depending on the response type, and returns the response for the client. */
 export const grant = async (
   http: HttpRequest,
   request: AuthorizationRequest,
@@ -46,8 +46,8 @@ export const grant = async (
   const granted = { http, request, client, signedIn, consent }
   const remembered = atGrant(granted, server)
   const code = returnsCode(responseType) ? await newCode(granted, remembered, server) : undefined
-  // Consume the stored request before a token is issued. If another tab has already consumed it, this call fails, and no
-  // token must be issued.
+  // This call consumes a stored request, so it must precede the issue of a token. It throws if another tab has already
+  // consumed the request.
   const added = await addedParameters(server, request.extensions)
   const issue = async (): Promise<ResponseParameters> => {
     const token = returnsAccessToken(responseType) ? await newToken(granted, server) : undefined
@@ -57,7 +57,7 @@ export const grant = async (
       ...(await issuedParameters(request, issued, server)),
     }
   }
-  // The grant of a code is counted at its redemption.
+  // The metrics count a code when the client redeems it.
   const tokens =
     code === undefined ? await server.operations.countGrant('implicit', issue) : await issue()
   return grantedResponse(http, { code, ...tokens }, request, added, server)

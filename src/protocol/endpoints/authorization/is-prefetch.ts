@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../../http/request.ts'
 
-// Chromium sends Sec-Purpose. Its earlier versions and other browsers send one of the other headers.
+// Chromium sends `Sec-Purpose`. Earlier versions of Chromium and other browsers send one of the other headers.
 const names = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose'] as const
 
 /** Returns whether the browser fetches or renders the page in advance, before the user opens it. */

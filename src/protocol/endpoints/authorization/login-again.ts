@@ -2,15 +2,15 @@ import type { SignedIn } from '../../../model/auth.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { Callers, Environment, Keys } from '../../server-context.ts'
 
-// A request with `prompt=login` (OpenID Connect Core §3.1.2.1) requires a new login. After it, the server removes the
-// prompt from the URL. The URL of a stored request (RFC 9126 §4) or of a request object (RFC 9101 §5) does not contain the
-// prompt, so another parameter records when the login was requested.
+// A request with `prompt=login` (OpenID Connect Core §3.1.2.1) requires a new login. After the login, the server removes
+// the prompt from the URL. The URL of a stored request (RFC 9126 §4) or of a request object (RFC 9101 §5) does not contain
+// the prompt. For these requests, another parameter records when the server requested the login.
 
-/** The parameter that records when the login was requested. */
+/** The parameter that records when the server requested a login. */
 export const loginAgain = 'login_again'
 
 interface Asked {
-  /** The time of the request, in milliseconds since the epoch. */
+  /** The time at which the server requested the login, in milliseconds since the epoch. */
   readonly at: number
   /** The ID of the session at that time. */
   readonly sessionId: string | undefined
@@ -22,7 +22,7 @@ const claims = (sent: Parameters) => [
   ...sent.repeated('request'),
 ]
 
-/** Returns the value of the parameter: the current time and session, sealed. */
+/** Returns a new value of `login_again`: the current time and session, sealed. */
 export const askedForLogin = (
   sent: Parameters,
   signedIn: SignedIn | undefined,
@@ -38,7 +38,7 @@ const askedIn = (sent: Parameters, { keys }: Pick<Keys, 'keys'>): Asked | undefi
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-/** Returns whether the user has logged in since this request asked for a login. */
+/** Returns whether the user has logged in since the server requested a login. Returns false without such a request. */
 export const hasLoggedInAgain = (
   sent: Parameters,
   signedIn: SignedIn,
@@ -47,17 +47,17 @@ export const hasLoggedInAgain = (
   const { sessionId, loggedInAt } = signedIn
   const asked = askedIn(sent, { keys })
   if (!asked) return false
-  // If the application has a login page of its own, the application is responsible for the new login.
+  // The application does not report when the user logged in, so trust that its login page has required a new login.
   if (loggedInAt === null) return true
-  // The application may keep its session at a new login, and may report the time of the login in whole seconds.
+  // An application may continue its session after a new login, and may report the time of the login in whole seconds.
   return sessions.rowOf(signedIn) === null
     ? loggedInAt >= Math.floor(asked.at / 1000) * 1000
     : sessionId !== asked.sessionId && loggedInAt >= asked.at
 }
 
 /**
- * Returns whether the browser returns from the login page of the application. If the user has not logged in there, asking
- * again could redirect forever.
+ * Returns whether the browser comes back from the login page of the application. If the user did not log in there,
+ * another redirect to that page could start an endless loop.
  */
 export const returnsFromApplication = (
   sent: Parameters,

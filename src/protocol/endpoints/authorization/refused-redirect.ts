@@ -10,12 +10,12 @@ import { addresses, adminApplicationAddress } from '../settings/addresses.ts'
 
 /** The lifetime in milliseconds of the details of a refused request. */
 const life = 1_200_000
-/** The maximum number of characters of a shown URI. A registered URI is never longer. */
+/** The maximum length of the stored URI, in characters. A registered URI is never longer. */
 const maxLength = 2_000
-/** The query parameter of the error view that contains the name of the details. */
+/** The query parameter of the error page that contains the random name of the stored details. */
 export const detailsParameter = 'details'
 
-/** The error for a request whose client is disabled, or whose redirect URI its client has not registered. */
+/** The error for a request that names an inactive client, or a redirect URI that the client has not registered. */
 export class RefusedRedirect extends OAuthError {
   readonly client: Client
   /** Undefined if the request contains no redirect URI. */
@@ -29,9 +29,9 @@ export class RefusedRedirect extends OAuthError {
 }
 
 /**
- * Stores the details of a refused request if the owner of the application or an administrator sent it. For all other
- * visitors nothing is stored, so that strangers cannot fill the store.
- * @returns the name of the details
+ * Stores the details of a refused request if the owner of the client or an administrator sent the request. For other
+ * visitors, nothing is stored, so that strangers cannot fill the store.
+ * @returns the random name of the details; undefined if nothing is stored
  */
 export const keepDetails = async (
   http: HttpRequest,
@@ -49,7 +49,7 @@ export const keepDetails = async (
   return server.shortLived.refusedRedirects.put(details, server.clock() + life)
 }
 
-/** Returns the details that the URL of the error view names, if the same user may still see them. */
+/** Returns the details that the URL of the error page names; undefined if the user may not see these details. */
 export const findDetails = async (http: HttpRequest, server: ServerContext) => {
   const [name, ...more] = new URLSearchParams(http.query).getAll(detailsParameter)
   if (name === undefined || more.length > 0) return undefined

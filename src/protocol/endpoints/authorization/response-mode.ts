@@ -11,20 +11,23 @@ const modesOf: Readonly<Record<ResponseType, readonly [ResponseMode, ...Response
   'id_token token': ['fragment', 'form_post'],
 }
 
-/** Returns the response modes of some response types. RFC 8414 §2. */
+/** Returns all response modes of the given response types. RFC 8414 §2. */
 export const supportedResponseModes = (types: readonly ResponseType[]): readonly ResponseMode[] => [
   ...new Set(types.flatMap((type) => modesOf[type])),
 ]
 
 /**
- * Returns how the response is sent.
- * @param asked the parameter `response_mode` (OAuth 2.0 Multiple Response Types §2.1)
- * @throws OAuthError `invalid_request`
+ * Returns the requested response mode, or the default mode of the response type.
+ * @param requested the parameter `response_mode` (OAuth 2.0 Multiple Response Types §2.1)
+ * @throws OAuthError `invalid_request` if the response type does not support the requested mode
  */
-export const responseModeFor = (asked: string | undefined, type: ResponseType): ResponseMode => {
+export const responseModeFor = (
+  requested: string | undefined,
+  type: ResponseType,
+): ResponseMode => {
   const [usual, ...others] = modesOf[type]
-  if (asked === undefined) return usual
-  const mode = [usual, ...others].find((one) => one === asked)
+  if (requested === undefined) return usual
+  const mode = [usual, ...others].find((one) => one === requested)
   if (mode) return mode
   throw new OAuthError(
     'invalid_request',

@@ -5,7 +5,7 @@ import type { AskingClient } from '../../../pages/parts/asking-client.ts'
 import type { Configuration, Identity } from '../../server-context.ts'
 import { logoUrlOf } from '../assets/client-logo.ts'
 
-/** Returns the view of a client on the consent page. */
+/** Returns the values that the consent page shows about a client. */
 export const askingClient = (client: Client, server: Identity & Configuration): AskingClient => {
   const { name, description, website, origin, clientId } = client
   const { tos_uri: terms = '', policy_uri: privacy = '' } = keptMetadata(client)
@@ -18,7 +18,7 @@ export const askingClient = (client: Client, server: Identity & Configuration): 
     isVerified: client.isVerified || client.isInternal,
     mixesAlphabets: mixesAlphabets(name),
     origin,
-    // The client ID is the URL of the document.
+    // The ID of such a client is the URL of its metadata document.
     describedAt: origin === 'metadata_document' ? new URL(clientId).host : undefined,
     terms,
     privacy,

@@ -11,42 +11,46 @@ import { readerOf, textsOf } from '../responses/reader.ts'
 import { askingClient } from './asking-client.ts'
 import { optionalScopesOf } from './optional-scopes.ts'
 
-/** A request that a client makes to a user: an authorization request or a device authorization request. */
+/** A client's request for the consent of a user: an authorization request or a device authorization request. */
 export interface Asked {
   readonly clientId: string
   readonly scopes: readonly string[]
-  /** The requested languages of the pages. */
+  /** The parameter `ui_locales`: the requested languages of the pages. */
   readonly uiLocales?: string | undefined
 }
 
-/** The session in which a stored question was shown, and the terms that the page showed. */
+/** Binds a stored question to the user, the session and the content of the consent page. */
 export interface BoundQuestion {
+  /** The values of the client that the consent page showed, as one text, to detect later changes. */
   readonly terms: string
   readonly userId: UserId
   readonly sessionId: string
 }
 
-/** A request of a client about which the user has to decide on a consent page. */
+/** A client's request on a consent page, with the choices that the page offers to the user. */
 export interface Question<A extends Asked> {
-  /** The one-time ID of the stored question, which the form contains. */
+  /** The one-time ID under which the question is stored. The form contains this ID. */
   readonly id: string
   readonly asked: A
   readonly client: Client
   /** The optional scopes whose checkboxes are ticked. */
   readonly ticked: readonly string[]
-  /** The requested scopes that the user has allowed this client before. */
+  /** The requested scopes that the user granted to this client before. */
   readonly allowedBefore: readonly string[]
 }
 
-/** The steps that differ between the consent for a redirect (RFC 6749 §4.1.1) and for a device (RFC 8628 §3.3). */
+/**
+ * The steps that differ between the consent to an authorization request (RFC 6749 §4.1.1) and the consent to a device
+ * (RFC 8628 §3.3).
+ */
 export interface ConsentFlow<A extends Asked, Stored extends BoundQuestion> {
   /** The name of the form field that contains the one-time ID. */
   readonly field: string
-  /** Returns the question with this ID; undefined if the user has decided or the question has expired. */
+  /** Returns the question with this ID; undefined if the question is unknown, decided or expired. */
   find(id: string): Promise<{ readonly stored: Stored; readonly asked: A } | undefined>
   /** Returns whether the client may still make this request. */
   mayAsk(client: Client, asked: A): boolean
-  /** Shows the question again, with the reason why the decision was refused. */
+  /** Shows the consent page again, with the reason why the server refused the decision. */
   ask(
     question: Question<A>,
     stored: Stored,
@@ -68,14 +72,14 @@ export interface Decision<A extends Asked, Stored extends BoundQuestion> {
   readonly declined: readonly string[]
 }
 
-/** Looks up the client of a request again, because the client may have changed. */
+/** Looks up the client of a stored request, because the client may have changed since the request. */
 export const clientOf = (
   { clientId }: Asked,
   { address }: HttpRequest,
   server: ServerContext,
 ): Promise<Client | undefined> => server.getClient(clientId, { address, forAuthorization: true })
 
-/** Returns the values that bind a question to the user's session and to the terms that the page shows. */
+/** Returns the values that bind a question to the user, the session and the content of the consent page. */
 export const boundTo = (
   client: Client,
   { user, sessionId }: SignedIn,
@@ -83,8 +87,8 @@ export const boundTo = (
 ): BoundQuestion => ({ terms: termsOf(client, server), userId: user.id, sessionId })
 
 /**
- * Returns the choices that the consent page shows, according to the user's former decision about the client: all
- * optional scopes are ticked, except those that the user declined.
+ * Returns the optional scopes to tick and the scopes that the user granted to this client before. All optional scopes
+ * are ticked, except the scopes that the user declined before.
  */
 export const choicesOf = async (
   { scopes }: Asked,
@@ -163,7 +167,7 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
   return { id, stored, asked, client, signedIn, allowed: confirm === 'yes', scopes, declined }
 }
 
-/** Stores the consent of a user. Also stores a client that describes itself in a metadata document. */
+/** Stores the user's consent. Also stores a client that the server knows only from its metadata document. */
 export const giveConsent = async <A extends Asked>(
   { client, signedIn, scopes, declined }: Decision<A, BoundQuestion>,
   { clients, consents }: ServerContext,
@@ -172,8 +176,8 @@ export const giveConsent = async <A extends Asked>(
   return consents.grant(signedIn.user.id, client.clientId, scopes, { declined })
 }
 
-// The values of the client on which a decision depends. If they change before the decision, the decision is refused:
-// otherwise, the user would agree to a name, an owner or a required scope that the page did not show.
+// Returns the values of the client on which the user's decision depends. The server refuses a decision if these values
+// have changed. Otherwise, the user would agree to a name, an owner or a required scope that the page did not show.
 const termsOf = (client: Client, server: ServerContext): string =>
   JSON.stringify([
     askingClient(client, server),

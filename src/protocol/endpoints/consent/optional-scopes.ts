@@ -8,8 +8,8 @@ export const optionalScopesOf = (
 ): readonly string[] => requested.filter((scope) => optionalScopes.includes(scope))
 
 /**
- * Returns the requested scopes that a remembered consent grants. Returns undefined if the user has to decide again:
- * the consent does not cover a requested scope, or the user declined a scope that is no longer optional.
+ * Returns the requested scopes that a remembered consent grants. Returns undefined if the user has to decide again: a
+ * requested scope is new, or a declined scope is no longer optional.
  */
 export const rememberedScopes = (
   requested: readonly string[],

@@ -76,8 +76,8 @@ const remembered = (
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-// Extensions with request parameters, such as PKCE (RFC 7636), are optional here, because a device flow has no redirect
-// that an attacker could intercept.
+// An extension with request parameters, such as PKCE (RFC 7636), applies only if the client sends one of its parameters.
+// The server does not require PKCE here, because the device flow has no redirect that an attacker could intercept.
 const appliesTo = ({ authorizationParameters = [] }: Extension, params: Parameters): boolean =>
   authorizationParameters.length === 0 ||
   authorizationParameters.some((name) => params.optional(name) !== undefined)

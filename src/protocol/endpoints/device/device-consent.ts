@@ -28,7 +28,7 @@ import { renderPage } from '../responses/render.ts'
 
 /** A device that waits for the user's decision, found by its user code. */
 interface FoundDevice {
-  /** The key of the stored user code. */
+  /** The name under which the user code is stored. */
   readonly name: string
   readonly userCode: string
   readonly deviceCode: string
@@ -63,7 +63,8 @@ export const deviceLogin = (
 }
 
 /**
- * Shows the consent page, even if consent is remembered: the user has to recognize the device (RFC 8628 §5.4).
+ * Shows the consent page, even if the consent is remembered, because the user has to recognize the device (RFC 8628
+ * §5.4).
  * @returns the page; undefined if the client may no longer make the request
  */
 export const askAboutDevice = async (
@@ -98,7 +99,7 @@ export const decideOnDevice = async (
     const { id: consentId } = await giveConsent(decision, server)
     await devices.decide(deviceCode, asked, { ...decided, granted: { scopes, consentId } })
   }
-  // Consume the user code last: if the store fails before, the user can send the form or enter the code again.
+  // Consume the user code last: if an earlier step fails, the user can send the form or enter the code again.
   if (!(await devices.take(name, deviceCode))) return isDecided()
   return renderPage(http, server, 'deviceDone', { client: client.name, allowed }, { signedIn })
 }

@@ -48,7 +48,7 @@ const enter = async (
   const typed = params.opaque('user_code')
   const again = (problem: string, status: number, headers = {}) => {
     const shown = codeIn(params) ?? typed?.slice(0, maxShownLength)
-    // Only a wrong code concerns the field.
+    // Mark the field only if the code is wrong, because the other problems do not concern the typed code.
     const fields = problem === device.wrong ? [{ name: 'user_code', sentence: problem }] : undefined
     const shownProblem = { sentence: problem, ...(fields && { fields }) }
     return form(http, shown, signedIn, server, { problem: shownProblem, status, headers })

@@ -41,7 +41,7 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const purpose = userLinkPurposes.find((one) => params.repeated('done').includes(one))
   const email = loginHintIn(next)
   const done = purpose && userLinks[purpose].done
-  // The sentence about a draft already says that the session has ended.
+  // If the page mentions a draft, that sentence already says that the session has ended.
   const mayTell = !again && done === undefined && !hasDraft(next)
   const hasExpired = mayTell && (await server.sessions.hasExpired(browserOf(request)))
   return form(request, server, { next, email, hasExpired, done })
@@ -135,7 +135,10 @@ const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =
 /** The maximum number of characters of an e-mail address (RFC 5321 §4.5.3.1.3). */
 const maxEmailLength = 254
 
-/** Returns the e-mail address that a waiting authorization request suggests (OpenID Connect Core §3.1.2.1). */
+/**
+ * Returns the `login_hint` of the authorization request that waits for the login (OpenID Connect Core §3.1.2.1). Returns
+ * an empty text if the hint does not look like an e-mail address.
+ */
 const loginHintIn = (next: string): string => {
   const [hint = '', ...more] = new URLSearchParams(next.replace(/^[^?]*/, '')).getAll('login_hint')
   return more.length === 0 && hint.length <= maxEmailLength && hint.includes('@') ? hint : ''

@@ -28,7 +28,7 @@ export const openApiEndpoint: Endpoint = {
       hasPasswords: ui.links.password !== null,
       hasUserLinks: ui.links.verifyEmail !== null,
     }
-    // Few servers are asked for the document, so its schemas are not loaded at start-up.
+    // Load the schemas on the first request instead of at start-up, because few applications use this document.
     const { openApiDocument } = await import('../../openapi/document.ts')
     return metadataResponse(openApiDocument(described))
   },

@@ -5,12 +5,12 @@ import type { ServerContext } from '../../server-context.ts'
 import { readerOf, textsOf } from './reader.ts'
 import { type RenderOptions, renderPage } from './render.ts'
 
-/** The key of a problem's sentence in the messages. */
+/** The name of a problem, which is the key of its message. */
 export type ProblemName = Exclude<keyof Messages['problem'], 'title' | 'notFoundTitle'>
 
 export interface ProblemOptions extends Pick<RenderOptions, 'uiLocales' | 'headers'> {
   readonly status: number
-  /** The error description of the protocol, in English. */
+  /** The `error_description` of the protocol, in English. */
   readonly details?: string | undefined
 }
 
@@ -31,7 +31,7 @@ export const renderProblem = (
 export const notFound = (): OAuthError =>
   new OAuthError('invalid_request', 'There is nothing at this address.', { status: 404 })
 
-/** Returns the problem that the page explains for an HTTP status. */
+/** Returns the name of the problem that the page explains for an HTTP status. */
 export const problemOf = (status: number): ProblemName => {
   if (status === 404) return 'notFound'
   if (status === 405) return 'wrongMethod'

@@ -85,7 +85,7 @@ export const pageResponse = async (html: Html, options: PageOptions = {}): Promi
 export const movedResponse = (location: string): Response =>
   new Response(null, { status: 308, headers: { ...noStore, location } })
 
-/** Redirects with 303, so that browsers do not repeat the form at the new URL (RFC 9700 §4.12). */
+/** Redirects with 303, so that browsers do not send the form to the new URL (RFC 9700 §4.12). */
 export const redirectResponse = (location: string, ...setCookies: readonly string[]): Response => {
   const response = new Response(null, {
     status: 303,

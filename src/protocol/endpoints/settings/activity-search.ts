@@ -1,6 +1,6 @@
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The period of an activity page: days in UTC such as `2026-11-24`, or empty texts. */
+/** The first and the last day of an activity page, in UTC and such as `2026-11-24`. An empty text sets no limit. */
 export interface Period {
   readonly since: string
   readonly until: string
@@ -17,13 +17,13 @@ export const periodIn = ({ http }: SettingsRequest): Period => {
   return { since: dayIn('since'), until: dayIn('until') }
 }
 
-/** Converts a period to the condition of a search, which includes both days. */
+/** Converts a period to the condition of a search. The period includes its first and its last day. */
 export const conditionOf = ({ since, until }: Period) => ({
   since: since === '' ? undefined : startOf(since),
   until: until === '' ? undefined : startOf(until) + day,
 })
 
-/** Reads the ID of a token from the query. Ignores another text. */
+/** Returns the token ID in the query; an empty text if the ID is missing or invalid. */
 export const tokenIn = ({ http }: SettingsRequest): string => {
   const text = http.queryParameters().repeated('token')[0] ?? ''
   return /^[1-9]\d{0,14}$/.test(text) ? text : ''

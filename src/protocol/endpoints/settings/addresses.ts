@@ -37,10 +37,10 @@ export const asTokenId = (text: string): number => {
 /** Returns the token ID in the path. @throws OAuthError 404 if the path does not contain a valid ID */
 export const tokenIdOf = ({ http }: SettingsRequest): number => asTokenId(http.param('id'))
 
-/** Returns the URL of the page of an application in the administration. */
+/** Returns the URL of the page on which administrators manage an application. */
 export const adminApplicationAddress = ({ links }: Ui, clientId: string): string =>
   `${links.adminApplications}${encodeURIComponent(clientId)}/`
 
-/** Returns the URL of the page of a user. */
+/** Returns the URL of the page on which administrators manage a user. */
 export const userAddress = ({ links }: Ui, { id }: Pick<User, 'id'>): string =>
   `${links.adminUsers}${encodeURIComponent(id)}/`

@@ -16,7 +16,7 @@ import { searched } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
 const day = 86_400_000
-/** The maximum number of clients and grants whose routine events are shown. */
+/** The maximum number of counts of routine events, of which each pair of a client and a grant has one. */
 const maxTotals = 20
 
 /** Lists and searches the audit events of all users, for administrators. */
@@ -61,7 +61,7 @@ export const adminActivityPage = settingsPage({
     return searched(request, params, {
       names: adminSearchFields,
       location: (fields) => `${links.adminActivity}${fields.size === 0 ? '' : `?${fields}`}`,
-      // The log contains the IDs of deleted clients.
+      // Accept every text as an ID, because the log also contains the IDs of deleted clients.
       isKnown: async () => true,
     })
   },

@@ -9,14 +9,14 @@ import { asTokenId } from './addresses.ts'
 import { checkConfirmation } from './client.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** Returns the application with this ID. @throws OAuthError 404 for the client of a personal token, too */
+/** Returns the application with this ID. @throws OAuthError 404 if the client is unknown or belongs to a personal token */
 export const anyClient = async (clientId: string, { server }: SettingsRequest): Promise<Client> => {
   const client = await server.clients.find(clientId)
   if (!client || client.isPersonal) throw notFound()
   return client
 }
 
-/** Carries out an act of an administrator on an application. Returns the sentence that confirms it. */
+/** Performs an administrator's action on an application. Returns the sentence that confirms the action. */
 export const actOnClient = async (
   clientId: string,
   request: SettingsRequest,
@@ -52,7 +52,7 @@ export const actOnClient = async (
   }[act](client.name)
 }
 
-/** Deletes a token, as an administrator. Returns the sentence that confirms it. */
+/** Deletes a token for an administrator. Returns the sentence that confirms the deletion. */
 export const deleteToken = async (
   { http, server, signedIn, texts }: SettingsRequest,
   params: Parameters,
@@ -74,8 +74,8 @@ const actIn = (params: Parameters): (typeof clientActs)[number] => {
 }
 
 /**
- * Returns a digest of the fields that the page of a client shows, to detect changes before the administrator vouches for
- * the client.
+ * Returns a digest of the fields that an administrator reviews on the client's page. If the fields have changed in the
+ * meantime, the server refuses to verify or pin the client.
  */
 export const seenOf = (client: Client): string => {
   const { name, description, website, redirectUris, userId } = client

@@ -109,7 +109,7 @@ const listEverything = async (request: SettingsRequest): Promise<Response> => {
   } satisfies Readonly<Record<keyof Everything, unknown>>).toResponse()
 }
 
-/** Converts a client for the list of administrators. */
+/** Converts a client for display to administrators. */
 export const adminClientItem = (
   { client, users }: ListedClient,
   { server }: SettingsRequest,

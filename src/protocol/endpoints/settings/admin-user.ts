@@ -42,7 +42,7 @@ export const adminUserPage = settingsPage({
   },
 })
 
-/** Returns the user in the path. @throws OAuthError 404 for an unknown user, and if the caller is no administrator */
+/** Returns the user in the path. @throws OAuthError 404 if the user is unknown or the caller is not an administrator */
 const userOf = async (request: SettingsRequest): Promise<User> => {
   checkAdmin(request)
   const { http, server } = request
@@ -152,7 +152,7 @@ const act = async (user: User, request: SettingsRequest, params: Parameters): Pr
   }
   if (name !== 'deactivate' && name !== 'activate')
     throw new InvalidField('act', `act must be one of ${userActs.join(', ')}.`)
-  // An administrator who deactivates the own account cannot undo it.
+  // Administrators who deactivated their own account could not activate it again.
   if (isOwn)
     throw new InvalidField('act', 'Administrators cannot deactivate their own account.', {
       problem: 'ownAccount',

@@ -6,7 +6,7 @@ import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { refusedClientToWire } from './wire.ts'
 
-/** @throws OAuthError 404 if the user is not an administrator */
+/** Verifies that the user is an administrator. @throws OAuthError 404 for other users */
 export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
   if (!signedIn.user.isAdmin) throw notFound()
 }

@@ -10,15 +10,15 @@ import { splitRedirectUris } from '../../../model/redirect-uri.ts'
 const field = 'application_type'
 
 /**
- * Returns the chosen kind of a new application. Returns undefined if the form contains no valid kind, or if it sets the
- * type itself.
+ * Returns the chosen kind of a new application. Returns undefined if the form contains no valid kind, or if the form
+ * contains `is_confidential`.
  */
 export const kindIn = (params: Parameters): ApplicationKind | undefined =>
   params.repeated('is_confidential').length > 0
     ? undefined
     : applicationKinds.find((kind) => kind === params.repeated(field)[0])
 
-/** Checks the kind, and whether the redirect URIs suit it. @throws InvalidField */
+/** Checks that the kind is valid, and that the kind permits the redirect URIs. @throws InvalidField */
 export const checkKind = (params: Parameters): void => {
   const given = params.repeated(field)
   if (given.length === 0 || params.repeated('is_confidential').length > 0) return

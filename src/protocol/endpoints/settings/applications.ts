@@ -9,7 +9,7 @@ import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { authorizedToWire, clientToWire, personalTokenToWire } from './wire.ts'
 
-/** The maximum number of entries of each list that browsers see. Scripts receive pages of the usual size. */
+/** The maximum number of entries of each list on the page. JSON responses contain up to `pageSize` entries. */
 const overviewSize = 8
 
 /** Shows the first entries of the user's own applications, personal tokens and authorized applications. */
@@ -30,7 +30,7 @@ export const showApplications = async (
     server.personalTokens.listByUser(id, cursor('tokens_after')),
     server.authorizedApplications.listByUser(id, cursor('authorized_after')),
   ])
-  // Reading the notice deletes it. Do so last: if a later read failed, the notice would be lost.
+  // `takeNotice` deletes the notice, so call it last: if a later read failed, the notice would be lost.
   const notice = await takeNotice(request)
   const page = {
     clients: listed(request, 'clients_after', clients, (item) => clientItem(item, request)),

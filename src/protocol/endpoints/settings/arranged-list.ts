@@ -5,14 +5,14 @@ import { pageSize } from './list-page.ts'
 import { looksLikeSecret, searchedIn, searchText } from './search.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The number of entries that the server reads with one query, and searches and sorts together. */
+/** The size of a window: the number of entries that the server reads with one query, and searches and sorts in memory. */
 const windowSize = 1_000
 /**
- * The maximum number of windows that the server reads for one page if the search finds nothing in the earlier windows.
- * The time of a response therefore does not grow with longer lists.
+ * The maximum number of windows that the server reads for one page if the earlier windows contain no match. This maximum
+ * limits the response time for long lists.
  */
 const maxReads = 10
-/** The maximum number of windows whose start is in the URL. */
+/** The maximum number of windows whose start is in the URL, which limits the length of the URL. */
 const maxWindows = 50
 
 /** How users can search, sort and filter a list. */
@@ -20,7 +20,7 @@ export interface Arrangement<Entry> {
   readonly idOf: (entry: Entry) => string
   /** The name of the search field. Default: `q` */
   readonly searchField?: string
-  /** Returns the texts in which a search looks for a part. Omitted if the store has searched the entries. */
+  /** Returns the texts of an entry that a search compares. Omitted if the store has already searched the entries. */
   readonly textsOf?: (entry: Entry) => readonly string[]
   /** The sort keys by the name of the order. Smaller keys come first, and the first order is the default. */
   readonly orders: Readonly<Partial<Record<ListOrder, (entry: Entry) => string | number>>>
@@ -64,7 +64,7 @@ const arrangedWindow = <Entry>(
   const filters = Object.keys(arrangement.filters) as ListFilter[]
   const kinds = Object.keys(arrangement.kinds ?? {}) as ListKind[]
   const asked = (name: string): string => searchedIn(request, name)
-  // Another window may contain the requested scope, so keep every scope that exists.
+  // Accept every registered scope, because the requested scope may occur only in another window.
   const scope = (scopesOf && server.scopes.visible([asked('scope')])[0]) ?? ''
   const foundScopes = items.flatMap((entry) => scopesOf?.(entry) ?? [])
   const sort = orders.find((order) => order === asked('sort')) ?? (orders[0] as ListOrder)
@@ -138,13 +138,13 @@ const arrangedWindow = <Entry>(
   }
 }
 
-/** Returns the query of a list page in a form field, without parameters that the page does not read. */
+/** Returns the query of a list page, which a form field contains. Removes the parameters that list pages do not read. */
 export const backIn = (query: string | undefined): string => {
   const kept = [...new URLSearchParams(query ?? '')].filter(([name]) => parameters.includes(name))
   return kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`
 }
 
-/** Returns the order and the filters that the form of a list contains, without its search. */
+/** Returns the sort order and the filters in the form of a list, without the search text. */
 export const choicesIn = (params: Parameters): URLSearchParams => {
   const choices = choiceNames.map((name) => [name, searchText(params.repeated(name)[0])] as const)
   return new URLSearchParams(
@@ -173,10 +173,11 @@ const placesIn = (locale: string): ComparePlaces => {
     compareKeys(a, b) || compare(id, other) || (id < other ? -1 : +(id > other))
 }
 
-/** The anchor behind the last entry of a window. */
+/** The anchor after the last entry of a window. */
 const atEnd = 'end'
 
-// An anchor is the position and not the number of an entry, so that deleted entries do not move the following pages.
+// An anchor contains the sort key and the ID of an entry instead of its number, so that deleted entries do not move the
+// following pages.
 const anchorOf = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
 const placeOf = (anchor: string): Place | undefined => {
@@ -205,7 +206,7 @@ const slice = <Entry>(
   const upTo = placeOf(before)
   if (after) {
     const start = firstWhere((place) => compare(place, after) > 0)
-    // Show the last page if every entry of the requested page was deleted.
+    // Show the last page if every entry after the anchor was deleted.
     if (start < found.length) return { start, end: start + pageSize }
     return { start: Math.max(0, found.length - pageSize), end: found.length }
   }
@@ -218,6 +219,6 @@ const slice = <Entry>(
 const anchorIn = ({ http }: SettingsRequest, name: 'after' | 'before'): string =>
   http.queryParameters().repeated(name)[0] ?? ''
 
-// The start of each window up to the current one, so that the user can go back.
+// Returns the start of each window up to the current window. The links to the previous windows need these starts.
 const windowsIn = ({ http }: SettingsRequest): readonly string[] =>
   http.queryParameters().repeated('from').slice(-maxWindows)

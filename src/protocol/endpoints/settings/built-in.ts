@@ -30,7 +30,7 @@ import { selectedTokensPage } from './selected-tokens.ts'
 import { settingsHome } from './settings-home.ts'
 import { undoPage } from './undo.ts'
 
-/** All settings pages except the sessions page, which an application with a login of its own does not need. */
+/** The settings pages of every server. The pages for sessions, passwords and e-mail addresses depend on the options. */
 export const settingsEndpoints: readonly Endpoint[] = [
   settingsHome,
   applicationsPage,

@@ -29,7 +29,7 @@ export const emptyClient = ({ openidConnect }: Rules): ClientFormValues => ({
   optionalScopes: [],
 })
 
-/** Returns the stored values of the form. */
+/** Returns the stored values of a client for its form. */
 export const valuesOf = (client: Client, { openidConnect }: Rules): ClientFormValues => ({
   name: client.name,
   description: client.description,
@@ -87,7 +87,7 @@ export const clientFields = (
     for (const scope of chosen) {
       if (server.scopes.get(scope)?.isInternal !== false) throw unknown(name, scope)
     }
-    // Retain internal scopes, which code assigned and forms do not show. Remove scopes that are no longer registered.
+    // Retain internal scopes, because only code may assign or remove them. Remove scopes that are no longer registered.
     return [...chosen, ...kept.filter((scope) => server.scopes.get(scope)?.isInternal)]
   }
   const redirectUris = params.repeated('redirect_uris')
@@ -121,7 +121,7 @@ export const clientFields = (
 }
 
 /**
- * Reads the URIs of the logout of OpenID Connect; undefined without OpenID Connect. An empty field removes the URIs.
+ * Returns the logout URIs of the form; undefined if OpenID Connect is disabled. An empty field removes the stored URIs.
  * @throws InvalidField, InvalidFields
  */
 const logoutIn = (

@@ -92,8 +92,8 @@ export const clientPage = settingsPage({
     }
     const users = await client.getUsers(countLimit)
     const fields = clientFields(params, request, client)
-    // If a public client becomes confidential, it needs a secret. The page creates a secret; a script has to reset the
-    // secret in a separate request.
+    // A public client that becomes confidential needs a secret. For a browser, this request creates the secret. A script
+    // has to reset the secret in a separate request.
     const needsSecret = fields.isConfidential && !client.isConfidential && !request.asJson
     const { settings } = server
     const guard: ChangeGuard = (before, losses) =>

@@ -1,5 +1,6 @@
 /**
- * Returns one line of a CSV file (RFC 4180). A text that a spreadsheet would read as a formula begins with an apostrophe.
+ * Returns one line of a CSV file (RFC 4180). Adds an apostrophe before a text that a spreadsheet would evaluate as a
+ * formula.
  */
 export const csvLine = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`
 

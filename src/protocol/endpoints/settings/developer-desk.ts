@@ -37,7 +37,7 @@ const shown = [
 
 /**
  * Returns a link that starts the authorization code flow of a client, and code examples that send its token request.
- * Returns null if a short code example cannot send the request.
+ * Returns null if the client is inactive, or if a short code example cannot send the request.
  * @param secret the client secret, if the page shows it
  */
 export const tryIt = (

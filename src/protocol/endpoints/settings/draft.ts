@@ -13,17 +13,18 @@ const life = 1_200_000
 /** The query parameter of a page that contains the name of a draft. */
 const parameter = 'draft'
 
-/** Returns whether a path after the login contains a draft. */
+/** Returns whether the URL to open after the login names a draft. */
 export const hasDraft = (path: string): boolean =>
   new URLSearchParams(path.replace(/^[^?]*/, '')).has(parameter)
 
 /**
- * Keeps what a user typed into a form whose session has ended. Only the form of a page that showed this user is kept, so
- * that strangers cannot fill the store. The draft is bound to the user, so nobody can fill in a form for somebody else.
- * @param form the fields to keep. Nothing is kept unless the form has exactly one field `name`, which other forms of a
- * page do not have.
+ * Stores the fields of a form that a browser sent after the session had ended. The form must come from a page that was
+ * rendered for a logged-in user, so that strangers cannot fill the store. Only this user receives the draft, so nobody can
+ * fill in a form for somebody else.
+ * @param form the fields to store. The form must contain exactly one field `name`, because the other forms of a page have
+ * no such field
  * @param back the URL of the page that contains the form
- * @returns the URL of the page with the name of the draft; `back` if nothing is kept
+ * @returns the URL of the page with the name of the draft; `back` if nothing is stored
  */
 export const keepDraft = async (
   http: HttpRequest,
@@ -51,26 +52,26 @@ export const keepDraft = async (
     const name = await server.shortLived.drafts.put(draft, expiresAt)
     return `${back}${back.includes('?') ? '&' : '?'}${parameter}=${name}`
   } catch (error) {
-    // A form that cannot be read, or too many drafts: the user logs in as after any other request.
+    // The form is invalid, or the user has too many drafts. Continue with the login, without a draft.
     if (error instanceof OAuthError) return back
     throw error
   }
 }
 
-/** Returns the origin of the page that contained a form; undefined if the form does not prove it. */
+/** Returns the user and the render time of the page with the form; undefined without a valid `form_id`. */
 export const originOf = (params: Parameters, { formIds }: ServerContext) => {
   const [id, ...more] = params.repeated('form_id')
   return id === undefined || more.length > 0 ? undefined : formIds.originOf(id)
 }
 
-/** What a user typed before the session ended. */
+/** The fields of a form that a browser sent after the session had ended. */
 export interface RestoredDraft {
   readonly params: Parameters
-  /** Stores the draft again, because its page could not be shown. */
+  /** Stores the draft again. Call this function if its page could not be shown. */
   putBack(): Promise<void>
 }
 
-/** Returns and deletes the draft that the URL of a page names, if it belongs to the user and to this page. */
+/** Returns and deletes the draft that the URL names; undefined if the draft belongs to another user or another page. */
 export const takeDraft = async ({
   http,
   server,
@@ -83,7 +84,7 @@ export const takeDraft = async ({
   const { drafts } = server.shortLived
   const found = await drafts.get(name)
   if (found?.userId !== signedIn.user.id || found.path !== http.path) return undefined
-  // A user whom the application created with the ID of a deleted user gets nothing.
+  // The application may give the ID of a deleted user to a new user, who must not receive the draft.
   if (found.renderedAt < (await server.users.earliestRow(found.userId))) return undefined
   const draft = await drafts.take(name)
   if (!draft) return undefined

@@ -4,8 +4,7 @@ import { isWithin } from '../../../model/scope.ts'
 import type { EditState } from '../../../pages/parts/edit-form.ts'
 
 /**
- * The error for a form that edits values which have changed in the store since the page was opened. Nothing was
- * written.
+ * The error for an edit form whose values have changed in the store since the user opened the page. Nothing was written.
  */
 export class EditConflict extends Error {
   override readonly name = 'EditConflict'
@@ -21,7 +20,7 @@ export class Unconfirmed extends Error {
   readonly losses: readonly string[]
 
   constructor(losses: readonly string[]) {
-    super(`The change ends: ${losses.join(', ')}.`)
+    super(`The change would remove ${losses.join(', ')}. The user has to confirm it.`)
     this.losses = losses
   }
 }
@@ -30,7 +29,7 @@ export class Unconfirmed extends Error {
 export const versionOf = (values: object): string =>
   sha256(JSON.stringify(values, comparable)).slice(0, 22)
 
-// A form must have the same version as the stored values if the user changed nothing. Browsers send line breaks as
+// Normalizes values, so that an unchanged form has the same version as the stored values. Browsers send line breaks as
 // CRLF, and ticked boxes in the order of the page.
 const comparable = (_: string, value: unknown): unknown => {
   if (typeof value === 'string') return value.replaceAll('\r\n', '\n').trim()
@@ -38,8 +37,9 @@ const comparable = (_: string, value: unknown): unknown => {
 }
 
 /**
- * Checks a form that contains the version of the values that the page showed. A form without a version, such as the
- * request of a script, passes.
+ * Checks that the stored values have not changed since the page showed them, and that the user has confirmed all losses.
+ * The form contains the version of the values that the page showed. A form without a version, such as the request of a
+ * script, passes.
  * @throws EditConflict, Unconfirmed
  */
 export const checkEdit = <Values extends object>(
@@ -49,7 +49,7 @@ export const checkEdit = <Values extends object>(
 ): void => {
   const version = params.opaque('version')
   if (version === undefined) return
-  // If the form contains the values that are stored already, nothing can be lost. For instance, it was sent twice.
+  // Accept a form that contains exactly the stored values, because it changes nothing. The browser may have sent it twice.
   const isSame = version === versionOf(stored) || versionOf(stored) === versionOf(typed)
   if (!isSame) throw new EditConflict()
   if (!isWithin(losses, params.repeated('confirmed'))) throw new Unconfirmed(losses)
@@ -69,7 +69,7 @@ export const editState = <Values extends object>(
   const sent = refused?.params.opaque('version')
   const isConflict = refused?.isConflict ?? false
   return {
-    // After a conflict, the page shows the stored values too. With their version, the user can overwrite them.
+    // After a conflict, the page also shows the stored values. Their version allows the user to overwrite these values.
     version: isConflict || sent === undefined ? versionOf(stored) : sent,
     stored: isConflict ? stored : undefined,
     losses: refused?.losses ?? [],

@@ -51,7 +51,7 @@ const newExport = ({ path, read, toWire }: Export): Endpoint => ({
   },
 })
 
-/** The user's own events as a file. */
+/** Exports the user's own events as a file. */
 export const activityExport = newExport({
   path: ({ settingsPrefix }) => `${settingsPrefix}/activity/export/`,
   read(request) {
@@ -67,7 +67,7 @@ export const activityExport = newExport({
   toWire: ownAuditToWire,
 })
 
-/** The events of all users as a file, for administrators. */
+/** Exports the events of all users as a file, for administrators. */
 export const adminActivityExport = newExport({
   path: ({ adminPrefix }) => `${adminPrefix}/activity/export/`,
   read(request) {
@@ -105,7 +105,7 @@ const jsonLines: Format = {
     events.map((event) => `${JSON.stringify(toWire(event))}\n`).join(''),
 }
 
-/** An event whose names of members are the header of a file. */
+/** An event that provides the column names of a file, even if the search finds no event. */
 const emptyEvent: AuditRecord = {
   id: 0,
   at: 0,
@@ -126,7 +126,7 @@ const emptyEvent: AuditRecord = {
   details: {},
 }
 
-// Reads the next batch only when the browser has received the previous one.
+// Reads the next batch only when the browser is ready to receive it, so that a slow browser does not fill the memory.
 const streamOf = (
   batches: Batches,
   toLines: (events: readonly AuditRecord[], isFirst: boolean) => string,

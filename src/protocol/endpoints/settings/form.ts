@@ -14,7 +14,7 @@ export interface SentForm {
   readonly text: string
 }
 
-/** The maximum number of fields: a form contains two checkboxes for each scope, and an application may have many scopes. */
+/** The maximum number of fields. A form contains two checkboxes for each scope, and an application may have many scopes. */
 export const maxFields = 2_000
 
 export const readForm = async (http: HttpRequest): Promise<SentForm> => {
@@ -32,7 +32,7 @@ const scriptText = async (http: HttpRequest, shape: FormShape): Promise<string> 
   return isJson ? formOfJson(await http.jsonText(), shape) : http.formText()
 }
 
-// A script that sends no fields, for instance to revoke a token, omits the body and the content type.
+// A script that sends no fields, for example to revoke a token, may omit the body and the content type.
 const isBodiless = ({ headers }: HttpRequest): boolean =>
   !headers.has('content-type') &&
   !headers.has('transfer-encoding') &&
@@ -79,7 +79,7 @@ export const problemOf = (
   return first && { sentence: first.sentence, fields }
 }
 
-// Formats the latest expiry day in the user's locale. Other values come from the user, even if they look like a day.
+// Formats the latest expiry day in the user's locale. Returns other values unchanged, because the user typed them.
 const asWritten = (field: string, value: unknown, { locale }: Reader): unknown =>
   field === 'expires' && typeof value === 'string'
     ? new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(

@@ -59,7 +59,7 @@ export const deviceItem = (device: Device, { server }: SettingsRequest): DeviceI
   lastUsedAddress: device.lastUse?.address ?? null,
 })
 
-/** The maximum number of characters of a description in a list, which shows one line. */
+/** The maximum length of a description in a list, in characters. The list shows only one line of the description. */
 const maxListedDescription = 140
 
 /** Converts an authorized application to an item of a list. */

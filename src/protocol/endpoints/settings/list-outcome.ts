@@ -4,7 +4,7 @@ import { addresses } from './addresses.ts'
 import type { Refused } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** Returns the result of the last action for the page of a list. */
+/** Returns the result of the last action, which the page of a list displays. */
 export const outcomeOf = (
   { server }: SettingsRequest,
   { done, undo }: Notice,

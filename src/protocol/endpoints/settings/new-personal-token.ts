@@ -77,7 +77,7 @@ export const newPersonalTokenPage = settingsPage({
   },
 })
 
-// Every new token has an expiry.
+// Ignores the expiry, because the form always preselects an expiry.
 const isFilledIn = ({ expiry: _, expires: __, ...values }: PersonalTokenFormValues): boolean =>
   Object.values(values).some(({ length }) => length > 0)
 
@@ -93,8 +93,8 @@ const typedValues = (params: Parameters, request: SettingsRequest): PersonalToke
 }
 
 /**
- * Returns the values of a link such as `tokens/new/?name=Backup&scopes=notes:read&expires_in=30`, which only fills in
- * the form. Omits scopes and days that the form does not offer.
+ * Returns the values with which a link such as `tokens/new/?name=Backup&scopes=notes:read&expires_in=30` pre-fills the
+ * form. Omits scopes and days that the form does not offer.
  */
 const linkedValues = (
   request: SettingsRequest,

@@ -8,6 +8,7 @@ const life = 300_000
 const nameOf = ({ signedIn }: SettingsRequest, location: string): string =>
   `${signedIn.sessionId} ${location.replace(/[?#].*$/s, '')}`
 
+/** Stores a notice for this session. The page at the location shows the notice once. */
 export const leaveNotice = async (
   request: SettingsRequest,
   location: string,
@@ -37,11 +38,11 @@ export const takeNotice = async (request: SettingsRequest): Promise<Notice> => {
   return ((await notices.get(name)) && (await notices.take(name))) || {}
 }
 
-/** The change that a form made. */
+/** The result of a form. */
 export interface Changed {
   /** The URL of the page to which the browser is redirected. */
   readonly location: string
-  /** A notice that this page shows once, only in this session. */
+  /** A notice that the page at `location` shows once, and only in this session. */
   readonly notice?: Notice
   /** The sentence that explains a secret in the notice. */
   readonly once?: string

@@ -15,7 +15,7 @@ const maxLifetime = 315_360_000
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/** The lifetime that the server gives to a token without a choice of the user, in seconds; 0: unlimited. */
+/** Returns the lifetime in seconds of a token for which the user chose no expiry; 0 if the lifetime is unlimited. */
 const defaultLifetime = ({ settings }: Configuration): number => {
   const { tokenPersonalDefaultExpiresIn: usual, tokenPersonalMaxExpiresIn: max } = settings
   if (max === 0) return usual
@@ -23,7 +23,7 @@ const defaultLifetime = ({ settings }: Configuration): number => {
 }
 
 /**
- * Returns the expiry that a user can choose.
+ * Returns the expiry times that a user can choose.
  * @param since the time from which the maximum lifetime counts, in milliseconds since the epoch
  */
 export const expiryChoices = ({ server }: SettingsRequest, since: number): ExpiryChoices => {
@@ -43,7 +43,7 @@ export const expiryChoices = ({ server }: SettingsRequest, since: number): Expir
   }
 }
 
-/** Returns the choice of a new token that is selected before the user chooses. */
+/** Returns the expiry that the form of a new token preselects. */
 export const defaultExpiry = ({ server }: SettingsRequest): string => {
   const seconds = defaultLifetime(server)
   if (seconds === 0) return 'never'
@@ -52,7 +52,7 @@ export const defaultExpiry = ({ server }: SettingsRequest): string => {
 
 /**
  * Returns the chosen expiry in milliseconds since the epoch; null if the token does not expire, and undefined without a
- * choice. A chosen day ends in the time zone `time_zone`, by default UTC.
+ * choice. A token with a chosen day expires at the end of that day in the time zone `time_zone`, by default UTC.
  * @param since the time from which the maximum lifetime counts, in milliseconds since the epoch
  * @throws InvalidField
  */
@@ -69,8 +69,8 @@ export const chosenExpiry = (
     problem: 'expiresInvalid' | 'expiresInPast' | 'expiresTooLate' | 'expiresMissing',
   ) => new InvalidField('expires', sentences[problem], { problem, value: latest })
   const text = params.optional('expires')
-  // A day takes precedence: programs fill in the day without selecting its choice, and the script of the page clears the
-  // day if the user selects another choice.
+  // A typed day takes precedence, because programs fill in the day without selecting its choice. If the user selects
+  // another choice, the script of the page clears the day.
   const choice = text === undefined ? params.optional('expiry') : 'day'
   if (choice === 'keep') return undefined
   if (choice === 'never' || (choice === undefined && text === undefined)) {
@@ -112,7 +112,7 @@ const sentences = {
   expiresMissing: 'expires is missing.',
 } as const
 
-/** Returns the chosen scopes. @throws InvalidField also for an internal scope, which only code may assign */
+/** Verifies and returns the chosen scopes. @throws InvalidField for an unknown scope, and for an internal scope */
 export const chosenScopes = (
   scopes: readonly string[],
   { server }: SettingsRequest,

@@ -86,7 +86,7 @@ const editedOf = ({ token, name }: ManagedToken): EditedToken => ({
   expires: token.expires,
 })
 
-/** Returns the token as the submitted form would change it. @throws InvalidField */
+/** Returns the values that the token would have after the submitted change. @throws InvalidField */
 const typedEdit = (
   request: SettingsRequest,
   params: Parameters,
@@ -94,7 +94,7 @@ const typedEdit = (
 ): EditedToken => {
   const chosen = chosenExpiry(params, request, token.createdAt)
   const expires = chosen === undefined ? token.expires : chosen
-  // The same choice in two tabs, such as 90 days, results in times a few seconds apart.
+  // Compare only the days, because the same choice in two tabs, such as 90 days, results in times a few seconds apart.
   const isSame = expires !== null && token.expires !== null && sameDay(expires, token.expires)
   return { ...typedToken(params), expires: isSame ? token.expires : expires }
 }
@@ -122,7 +122,7 @@ export const personalTokenPage = settingsPage({
     const { token } = managed
     const to = addresses(server.ui)
     if (params.optional('delete') === 'yes') {
-      // Write the last use, which an undone deletion restores.
+      // Write the last use before the deletion, so that undoing the deletion restores the last use too.
       await server.operations.flushTokenUses()
       const { undo } = await server.endedTokens.end(signedIn.user.id, [token.id])
       const back = params.repeated('back')[0]
@@ -144,7 +144,7 @@ export const personalTokenPage = settingsPage({
     }
     const keepsScopes = asJson && params.repeated('scopes').length === 0
     const typedName = textIn(params, 'name') ?? (asJson ? undefined : '')
-    // Retain internal scopes, which code assigned and the form does not show.
+    // Retain internal scopes, because the form does not show them and only code may assign or remove them.
     const hidden = token.scopes.filter((scope) => server.scopes.get(scope)?.isInternal)
     const expired = new InvalidField('expires', 'The token has expired. Rotate it instead.', {
       problem: 'expiredForGood',
@@ -189,7 +189,8 @@ const saved = async (
 const usedOf = ({ token, usedScopes }: ManagedToken): readonly string[] =>
   token.getVisibleScopes().filter((scope) => usedScopes.includes(scope))
 
-// Without any used scope, the application may check scopes without the guards, so the use of scopes is unknown.
+// Without any recorded use of a scope, the application may check scopes itself instead of with the guards. In this case,
+// nobody knows which scopes are unused.
 const unusedOf = (managed: ManagedToken): readonly string[] =>
   usedOf(managed).length === 0
     ? []

@@ -9,12 +9,12 @@ import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { arrangementToWire, personalTokenToWire } from './wire.ts'
 
-/** The period before its expiry in which a token counts as expiring, in milliseconds. */
+/** A token that expires within this period counts as expiring, in milliseconds. */
 const soon = 604_800_000
 /** The sort key of tokens that never expire, which come last. */
 const latest = Number.MAX_SAFE_INTEGER
 
-/** The columns by which every list of tokens is sorted and filtered. */
+/** The fields by which lists of tokens are sorted and filtered. */
 type SortedToken = Pick<PersonalTokenSummary, 'id' | 'createdAt' | 'expires' | 'lastUsedAt'>
 
 /** Returns the orders of a list of tokens. */

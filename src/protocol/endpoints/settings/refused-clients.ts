@@ -3,11 +3,12 @@ import type { RefusedClientItem } from '../../../pages/models/admin.ts'
 import { adminApplicationAddress } from './addresses.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The maximum number of listed clients, and of listed reasons of a client. */
+/** The maximum number of listed clients. */
 const maxClients = 10
+/** The maximum number of listed reasons for each client. */
 const maxReasons = 3
 
-/** Returns the clients whose requests were refused most, for administrators. Omits deleted clients. */
+/** Returns the clients whose requests were refused most often, for administrators. Omits deleted and personal clients. */
 export const refusedClients = async ({
   server,
 }: SettingsRequest): Promise<readonly RefusedClientItem[]> => {

@@ -17,8 +17,7 @@ export const rotatePersonalTokenPage = settingsPage({
     const { server, texts } = request
     const managed = await ownToken(request)
     const { token } = managed
-    // Refuse a token with internal scopes: rotation would renew these scopes, but only code may assign them (decision
-    // §4.5).
+    // Refuse a token with internal scopes. A rotation would renew these scopes, but only code may assign internal scopes.
     if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
       throw new InvalidField('id', 'The token has a scope that only the application may assign.', {
         problem: 'notRotatable',

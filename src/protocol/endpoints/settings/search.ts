@@ -9,7 +9,7 @@ import type { SettingsRequest } from './settings-request.ts'
 /** The maximum number of possible credentials in a search field. */
 const maxCandidates = 5
 
-/** Returns the text of a search field, without characters that no name contains and PostgreSQL rejects. */
+/** Returns the text of a search field, without control characters. No name contains them, and PostgreSQL rejects NUL. */
 export const searchText = (value = ''): string =>
   value
     .replaceAll(/\p{Cc}/gu, '')
@@ -27,7 +27,7 @@ export const looksLikeSecret = (text: string): boolean =>
 /**
  * Redirects a search to its URL. A text with a valid credential leads to the page for leaked secrets instead, because a
  * credential must not appear in a URL.
- * @param isKnown returns whether a text that looks like a secret is an ID
+ * @param search.isKnown returns whether a text that looks like a secret is a known ID
  * @throws InvalidField for an unknown text that looks like a secret
  */
 export const searched = async (
@@ -50,7 +50,7 @@ export const searched = async (
     const credentials = found.filter((credential) => credential !== undefined)
     if (credentials.length > 0) return remember(request, credentials)
     if (looksLikeSecret(text) && !(await search.isKnown(text)))
-      throw new InvalidField(name, 'This looks like a secret.', { problem: 'looksLikeSecret' })
+      throw new InvalidField(name, `${name} looks like a secret.`, { problem: 'looksLikeSecret' })
     if (text !== '') fields.set(name, text)
   }
   return { location: search.location(fields) }

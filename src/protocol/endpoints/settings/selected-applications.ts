@@ -6,7 +6,7 @@ import { listIn } from './form.ts'
 import { pageSize } from './list-page.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
-/** Asks before it revokes several authorized applications, and revokes them. */
+/** Revokes several authorized applications after the user has confirmed the selection. */
 export const selectedApplicationsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/selected/`,
   async show(request, refused) {

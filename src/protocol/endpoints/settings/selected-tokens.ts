@@ -13,7 +13,7 @@ const idsIn = (params: Parameters): readonly number[] =>
     .slice(0, pageSize)
     .map(Number)
 
-/** Asks before it deletes several personal tokens, and deletes them. */
+/** Deletes several personal tokens after the user has confirmed the selection. */
 export const selectedTokensPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/selected/`,
   async show(request, refused) {
@@ -43,7 +43,7 @@ export const selectedTokensPage = settingsPage({
     const ids = idsIn(params)
     if (ids.length === 0)
       throw new InvalidField('id', 'id must contain at least one ID.', { problem: 'other' })
-    // Write the last uses, which an undone deletion restores.
+    // Write the last uses before the deletion, so that undoing the deletion restores the last uses too.
     await server.operations.flushTokenUses()
     const { names, undo } = await server.endedTokens.end(signedIn.user.id, ids)
     const hasEnded = names.length > 0

@@ -11,11 +11,12 @@ import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { endedSessionToWire, sessionToWire } from './wire.ts'
 
-/** The period of ended sessions that the page lists, in milliseconds, and their maximum number. */
+/** The page lists sessions that ended within this period, in milliseconds. */
 const endedPeriod = 30 * 86_400_000
+/** The maximum number of listed ends of sessions. */
 const maxEnded = 10
 
-/** Returns the latest ends of sessions of the user before their expiry, from the audit log. */
+/** Returns the user's sessions that ended recently and before their expiry, according to the audit log. */
 const endedSessions = async ({ server, signedIn }: SettingsRequest): Promise<EndedSession[]> => {
   const filter = { event: 'session.ended', since: server.clock() - endedPeriod }
   const cursor = { after: null, limit: maxEnded }

@@ -35,18 +35,19 @@ export interface Refused {
 /** The definition of a settings endpoint: the page that it shows, and the change that its form makes. */
 export interface SettingsPage {
   path(settings: Settings): string
-  /** False for an endpoint that only accepts forms. Its `show` shows the page that contains the form. */
+  /** False for an endpoint that only accepts forms. In this case, `show` shows the page that contains the form. */
   readonly isShown?: boolean
   readonly show: (request: SettingsRequest, refused?: Refused) => Promise<Response>
-  /** The fields that `change` reads; omitted if it reads none. */
+  /** The fields that `change` reads; omitted if `change` reads no field. */
   readonly form?: FormShape
   /**
-   * Whether a form with the field `name` survives a lost session, with all fields of `form`. Not for a form with a secret.
+   * Whether the server stores the fields of a form that a browser sent after the session had ended. Must be false for a
+   * form with a secret.
    */
   readonly keepsDraft?: boolean
-  /** Returns the sentence that the page shows if too many changes were requested; by default, about wrong passwords. */
+  /** Returns the sentence that the page shows after too many requests. The default sentence is about wrong passwords. */
   readonly tooMany?: (texts: Messages) => string
-  /** Makes the change. @throws InvalidField, ScopeDoesNotExists before any write; the page then shows the form again */
+  /** Makes the change. @throws InvalidField, ScopeDoesNotExists before any write. The page then shows the form again */
   readonly change?: (request: SettingsRequest, params: Parameters) => Promise<Changed>
 }
 
@@ -64,7 +65,7 @@ export const settingsPage = ({
   methods: [...(isShown ? (['GET'] as const) : []), ...(change ? (['POST'] as const) : [])],
   errors: 'page',
   async handle(http, server) {
-    // After the login, the user returns to the page that contains the form, because the form itself cannot be resent.
+    // After the login, the user returns to the page that contains the form, because the browser cannot resend the form.
     const back = isShown ? addressWith(http.path, http.query) : server.ui.links.applications
     const request = await settingsRequestOf(http, server, () =>
       http.method === 'POST' && keepsDraft ? keepDraft(http, server, form, back) : back,
@@ -79,7 +80,7 @@ export const settingsPage = ({
 
 const noFields = z.looseObject({})
 
-/** Shows the page, filled in with what the user typed before the session ended. */
+/** Shows the page. If the URL names a draft of the user, the form contains the fields of the draft. */
 const showDraft = async (
   request: SettingsRequest,
   show: SettingsPage['show'],
@@ -122,7 +123,7 @@ const fromPerson = async (
   const [csrfToken, ...more] = params.repeated('csrf_token')
   const isOurs = server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)
   if (!isOurs || more.length > 0) {
-    // If the page belonged to another user, do not show what that user typed.
+    // If the page was rendered for another user, do not show the fields that the other user typed.
     const userId = originOf(params, server)?.userId ?? signedIn.user.id
     const shown = userId === signedIn.user.id ? params : new Parameters('')
     const problem = { sentence: texts.problems.stale }
@@ -148,7 +149,7 @@ const fromPerson = async (
   }
 }
 
-// Shows the secret in the response itself, because the notice with the secret could not be stored.
+// Shows the secret in the response to the form, because the notice with the secret could not be stored.
 const showSecret = (
   { http, server, signedIn }: SettingsRequest,
   { location, notice, once }: Changed,

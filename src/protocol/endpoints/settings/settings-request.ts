@@ -9,7 +9,7 @@ import { prefersJson } from '../responses/prefers-json.ts'
 import { readerOf, textsOf } from '../responses/reader.ts'
 import { redirectResponse } from '../responses/responses.ts'
 
-/** A signed-in user at a settings page. */
+/** The request of a signed-in user to a settings page. */
 export interface SettingsRequest {
   readonly http: HttpRequest
   readonly server: ServerContext

@@ -56,15 +56,15 @@ print(json.load(urlopen(request)))`
 export const inShell = (text: string): string =>
   /^[A-Za-z0-9_./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
-// A public client only names itself.
+// A public client has no secret, so it sends its ID as a field.
 const withId = (
   fields: TokenRequestSample['fields'],
   clientId: string,
   secret: string | null,
 ): TokenRequestSample['fields'] => (secret === null ? { client_id: clientId, ...fields } : fields)
 
-// The texts contain only ASCII characters without control characters. For them, JavaScript, Python and JSON have the
-// same string literals.
+// The texts contain only printable ASCII characters. For such texts, JavaScript, Python and JSON have the same string
+// literals.
 const quoted = (text: string): string => JSON.stringify(text)
 
 const linesOf = (fields: TokenRequestSample['fields'], indent: string): string =>

@@ -106,7 +106,7 @@ export const personalTokenToWire = ({
   previous_expires: timeOrNull(previousExpires),
 })
 
-/** Converts the number of found entries, and the URLs of the neighbouring pages of a list. */
+/** Converts the number of found entries, and the URLs of the previous and the next page of a list. */
 export const arrangementToWire = ({
   found,
   hasMore,
@@ -228,7 +228,7 @@ export const refusedClientToWire = ({
   reasons,
 })
 
-/** Converts a token of the list for administrators. */
+/** Converts the summary of a token for administrators. */
 export const tokenSummaryToWire = (token: TokenSummary): Wire<typeof adminToken> => ({
   id: token.id,
   name: token.clientName,

@@ -14,7 +14,7 @@ export interface AboutToken {
 /**
  * Reads a revocation request (RFC 7009 §2.1) or an introspection request (RFC 7662 §2.1). Ignores `token_type_hint`,
  * because the server looks up both access tokens and refresh tokens.
- * @param alongside begins the look-up of the token while the client is authenticated
+ * @param alongside a function that begins the look-up of the token while the client is authenticated
  * @throws OAuthError `invalid_client`, or `invalid_request` if the token is missing
  */
 export const readAboutToken = async (

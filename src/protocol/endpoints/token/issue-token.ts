@@ -2,7 +2,10 @@ import type { IssuedToken } from '../../../model/token.ts'
 import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { ServerContext } from '../../server-context.ts'
 
-/** Issues tokens for a redemption, after extensions have restricted it. If an extension throws, nothing is consumed. */
+/**
+ * Lets extensions restrict a redemption, and then issues its tokens. If an extension throws, no code or refresh token is
+ * consumed.
+ */
 export const issueToken = async (
   issue: TokenIssue,
   server: ServerContext,

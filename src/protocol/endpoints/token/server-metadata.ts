@@ -8,7 +8,7 @@ import {
   supportedResponseTypes,
 } from './supported.ts'
 
-/** Returns the capabilities of the enabled plug-ins. RFC 8414 §2. */
+/** Returns the metadata of the authorization server, which describe its enabled plug-ins. RFC 8414 §2. */
 export const serverMetadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
   const { issuer, scopes, clientAuthentication } = server
   const responseTypes = supportedResponseTypes(server)
@@ -25,5 +25,8 @@ export const serverMetadata = (server: ServerContext): Readonly<Record<string, u
   }
 }
 
-/** Lists that are published even if they are empty: the first is required, and the second has a default (RFC 8414 §2). */
+/**
+ * Lists that are published even if they are empty (RFC 8414 §2): `response_types_supported` is required, and a missing
+ * `grant_types_supported` would mean the default value.
+ */
 export const meaningfulWhenEmpty = ['response_types_supported', 'grant_types_supported']

@@ -10,7 +10,10 @@ import type { Configuration, Identity, PlugIns, ServerContext } from '../../serv
 export const supportedGrantTypes = ({ grants }: Pick<ServerContext, 'grants'>): readonly string[] =>
   grants.map(({ type }) => type)
 
-/** Returns the grant types that a client cannot enable for itself, including disabled types. */
+/**
+ * Returns the grant types that work without the consent of a user, including types that the settings disable. A client
+ * cannot enable such a grant for itself.
+ */
 export const grantTypesWithoutConsent = ({
   knownGrants,
 }: Pick<PlugIns, 'knownGrants'>): readonly string[] =>
@@ -18,7 +21,7 @@ export const grantTypesWithoutConsent = ({
     .filter(({ worksWithoutConsent }) => worksWithoutConsent === true)
     .map(({ type }) => type)
 
-/** Returns the grant types with which a client acts on its own behalf, including disabled types. */
+/** Returns the grant types with which a client acts on its own behalf, including types that the settings disable. */
 export const grantTypesOfClients = ({
   knownGrants,
 }: Pick<PlugIns, 'knownGrants'>): readonly string[] =>

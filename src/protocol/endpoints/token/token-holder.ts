@@ -6,7 +6,7 @@ import type { Callers } from '../../server-context.ts'
 /**
  * Authenticates a request by its token. Does not accept a session.
  * @param inForm the token in the body of the request, if the endpoint accepts it there (RFC 6750 §2.2)
- * @throws OAuthError, JWTExtendedException
+ * @throws OAuthError, JWTExtendedException if the request contains no valid token
  */
 export const tokenHolder = async (
   { headers, method, path, query, address, userAgent, raw }: HttpRequest,

@@ -40,8 +40,8 @@ export const tokenEndpoint: Endpoint = {
   },
 }
 
-// Returns the key of the queue in which the request waits. The key contains unverified credentials, because the server
-// verifies the credentials only after the wait.
+// Returns the key of the queue in which the request waits. The credentials in the key are unverified, because the server
+// verifies them only after the wait.
 const senderOf = (http: HttpRequest, params: Parameters): string =>
   [http.address, ...credentialsOf(http.header('authorization'), params)].join('\n')
 
@@ -80,7 +80,8 @@ const issuedFor = async (
   let found: TokenRequest['found']
   const client = await clientOf(request, params, server, () => {
     found = grantOf(params, server)?.lookUp?.(params, server)
-    // The grant handles the error, unless the client is refused.
+    // The grant awaits the look-up and handles its error. If the client is refused, no code awaits the look-up, so this
+    // handler prevents an unhandled rejection.
     found?.catch(() => undefined)
   })
   server.limits.check('wrongGrants', request.address, client.clientId)
@@ -94,7 +95,7 @@ const issuedFor = async (
   }
 }
 
-// These errors tell a device to go on polling (RFC 8628 §3.5).
+// These errors tell a device to continue polling (RFC 8628 §3.5).
 const pollingErrors: readonly string[] = ['authorization_pending', 'slow_down']
 
 const noteRefusal = (error: unknown, client: Client, { refusals }: ServerContext): void => {
@@ -110,7 +111,8 @@ const requestedGrant = (params: Parameters, server: PlugIns): Grant => {
   throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
 }
 
-// A request without a valid grant type often names no client either. The grant type is then the more helpful error.
+// A request without a valid grant type often names no client either. In this case, an error about the grant type is more
+// helpful than an error about the client.
 const namesClient = (
   http: HttpRequest,
   params: Parameters,
@@ -122,16 +124,16 @@ const namesClient = (
   )
 
 /**
- * Issues a token of `client_credentials` to the client as this process last read it. The statement that inserts the
- * token verifies that the client has not changed. Returns undefined, without any effect, if the client has to be looked
- * up: every refusal, and every change of the client, is decided on the current row.
+ * Issues a token for `client_credentials` to a client whose row this process has read recently, which saves a query. The
+ * statement that inserts the token verifies that the row has not changed. Returns undefined, without any effect, if the
+ * row is unknown or has changed, or if the request is refused. The caller then decides with the current row.
  */
 const issuedByRecalled = async (
   http: HttpRequest,
   params: Parameters,
   server: ServerContext,
 ): Promise<Issued | undefined> => {
-  // The repetition of a request would use up its DPoP proof.
+  // A DPoP proof is valid once. If this attempt failed, the caller could not use the proof again.
   const [grant] = params.repeated('grant_type')
   if (grant !== 'client_credentials' || http.header('dpop') !== null) return undefined
   try {

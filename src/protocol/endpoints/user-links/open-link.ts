@@ -14,7 +14,7 @@ import { redirectResponse } from '../responses/responses.ts'
 import { problemOf } from '../settings/form.ts'
 import { openLinkPath } from './send-link.ts'
 
-/** The page that a link opens: a form for a new password, or a confirmation of the e-mail address. */
+/** The page that a link in an e-mail opens: a form for a new password, or a confirmation of the e-mail address. */
 export const openLinkEndpoint: Endpoint = {
   path: openLinkPath,
   methods: ['GET', 'POST'],

@@ -4,7 +4,7 @@ import type { UserLink, UserLinkPurpose } from '../../../model/user-link.ts'
 import { linkLifetime } from '../../../records/users/user-links.ts'
 import type { ServerContext } from '../../server-context.ts'
 
-/** A requested link. */
+/** The request of a visitor for a link by e-mail. */
 interface RequestedLink {
   readonly purpose: UserLinkPurpose
   readonly email: string
@@ -31,7 +31,7 @@ export const sendLink = async (
   send({ purpose: allowed, email: recipient, url, expiresIn: linkLifetime, language }, server)
 }
 
-/** Returns the path of the page that a link opens. */
+/** Returns the path of the page that the links in e-mails open. */
 export const openLinkPath = ({ loginPath }: { readonly loginPath: string }): string =>
   `${loginPath}/link`
 

@@ -4,7 +4,7 @@ import type { ServerContext } from '../../../server-context.ts'
 import type { SettingsRequest } from '../settings-request.ts'
 import type { LeakAct, LeakFacts } from './facts.ts'
 
-/** Carries out an act on a credential. Returns the sentence that confirms it. */
+/** Performs an action on a credential. Returns the sentence that confirms the action. */
 export const carryOut = async (
   act: LeakAct,
   facts: LeakFacts,
@@ -60,7 +60,7 @@ const endCredential = async (
   if (kind === 'authorization_code') {
     if (!digest) return
     await shortLived.codes.deleteDigest(digest)
-    // The client may have redeemed the code before it was deleted.
+    // The client may have redeemed the code before the deletion.
     const redeemed = await store.authorizations.findByCode(digest)
     if (redeemed) await tokens.revokeAuthorization(redeemed.id)
     return

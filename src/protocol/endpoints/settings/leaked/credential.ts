@@ -9,7 +9,7 @@ export const findCredential = async (
   value: string,
   server: ServerContext,
 ): Promise<Credential | undefined> => {
-  // Look in all tables, so that the time of the response does not tell which table contains the value.
+  // Search all tables, so that the response time does not reveal which table contains the value.
   const [first] = (
     await Promise.all([
       ofAccessToken(value, server),

@@ -12,12 +12,10 @@ export type LeakAct = (typeof leakActs)[number]
 /** The current state of a credential. */
 export interface LeakFacts {
   readonly credential: Credential
-  /**
-   * Whether the credential still exists, even if it is expired, or belongs to a disabled client or an inactive user.
-   */
+  /** Whether the credential still exists. It may be expired, or belong to a disabled client or an inactive user. */
   readonly exists: boolean
   readonly isValid: boolean
-  /** The user of the credential, or the owner of the client. */
+  /** The user of the credential. For a client secret, the owner of the client. */
   readonly user: User | null
   /** Null for a personal token, a session, and a deleted client. */
   readonly client: Client | null
@@ -108,7 +106,7 @@ const stateOf = async (
 const endOf = ({ expires, refreshExpires }: TokenFields): number | null =>
   expires === null ? null : Math.max(expires, refreshExpires ?? 0)
 
-// A user sees only events of the own account: the events of a client also name its other users.
+// A user sees only the events of the own account, because the other events of a client name other users.
 const subjectOf = ({ tokenId, clientId, userId }: Credential, viewer: User) => {
   const own = viewer.isAdmin ? {} : { userId: viewer.id }
   if (tokenId !== null) return { tokenId, ...own }

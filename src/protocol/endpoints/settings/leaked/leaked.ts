@@ -19,7 +19,7 @@ const maxCandidates = 20
 /** Milliseconds for which the result of a look-up is shown. */
 const resultLifetime = 600_000
 
-/** Looks up leaked credentials, and ends them. A user sees only own credentials, an administrator all of them. */
+/** Looks up and revokes leaked credentials. Users see only their own credentials, and administrators see all. */
 export const leakedPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/leaked/`,
   show: showLeaked,
@@ -35,7 +35,7 @@ async function showLeaked(request: SettingsRequest, refused?: Refused): Promise<
   const facts = found === undefined ? undefined : await resultOf(found, request)
   const notice = await takeNotice(request)
   const { leaked } = texts
-  // The page never repeats the pasted text, so the form is empty after it was open for too long.
+  // The page never repeats the pasted text. If the result or the form has expired, ask the user to paste the text again.
   const isGone = facts === undefined && (found !== undefined || refused?.status === 403)
   const view: LeakedView = {
     action: server.ui.links.leaked,
@@ -72,7 +72,7 @@ const resultOf = async (
   return Promise.all(visible.map((credential) => factsOf(credential, user, server)))
 }
 
-/** Looks up the credentials in a pasted text. @throws InvalidField if the text contains none that the user may see */
+/** Looks up the credentials in a pasted text. @throws InvalidField if the user may see no credential in the text */
 export const lookUp = async (request: SettingsRequest, params: Parameters): Promise<Changed> => {
   const { http, server, signedIn } = request
   const candidates = credentialsIn(params.repeated('credential')[0] ?? '')
@@ -102,7 +102,7 @@ export const lookUp = async (request: SettingsRequest, params: Parameters): Prom
   )
 }
 
-/** Stores found credentials for this session, and leads to the page that shows them. */
+/** Stores the found credentials for this session. Returns the location of the page that shows these credentials. */
 export const remember = async (
   request: SettingsRequest,
   credentials: readonly Credential[],
@@ -119,7 +119,7 @@ export const remember = async (
   }
 }
 
-// An access token and its refresh token end together, so show only the first of them.
+// An access token and its refresh token are revoked together, so show only the token that occurs first in the text.
 const onePerObject = (credentials: readonly Credential[]): readonly Credential[] => [
   ...new Map(
     credentials
@@ -143,7 +143,7 @@ const act = async (request: SettingsRequest, params: Parameters): Promise<Change
   }
   const { user } = request.signedIn
   const isDone = name === 'end' ? !facts.exists : name === 'disable' && facts.client?.isDisabled
-  // The user may have carried out the same act in another tab. Confirm the repetition in the same way.
+  // The user may have performed the same action in another tab. Confirm the repetition in the same way.
   const isRepeated = isDone && (name === 'end' || user.isAdmin)
   if (!isRepeated && !facts.acts.includes(name)) throw notFound()
   const done = await carryOut(name, facts, request)
