@@ -56,7 +56,7 @@ const fillMarkers = (page: string, texts: Readonly<Record<string, string>>): str
 interface Documents {
   /** The text of docs/performance.md with the tables of the results. */
   readonly page: string
-  /** The charts by name, if there are results for them. */
+  /** The charts by file name. A chart without results is omitted. */
   readonly charts: Readonly<Record<string, string>>
 }
 

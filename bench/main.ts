@@ -5,14 +5,16 @@
  *     npm run bench                          three rounds of four seconds for each kind of request, then --footprint
  *     npm run bench -- --quick               one round of one second for two kinds of requests; writes nothing
  *     npm run bench -- --footprint           start-up time, disk and installation size of each server
- *     npm run bench -- --memory              the memory of this server during two million requests
+ *     npm run bench -- --memory              the memory of this server and the floor during two million requests
  *     npm run bench -- --growth [--rows N]   the cost with more tokens, connections and processes
  *     npm run bench -- --exchanges           code exchanges with and without ID tokens, beside oidc-provider
  *     npm run bench -- --pressure            the cost beside a busy process, and with slow flushes of the disk
  *
  * Every run except `--quick` writes to bench/results, and then updates the tables of docs/performance.md and the
- * charts. PostgreSQL runs at TEST_POSTGRES_URL, or in a cluster that scripts/with-services.ts starts. `--store`,
- * `--target` and `--work` select a part of the measurements, whose results are printed but not written.
+ * charts. PostgreSQL runs at TEST_POSTGRES_URL, or in a cluster that scripts/with-services.ts starts.
+ *
+ * `--store`, `--target` and `--work` select a part of the measurements. The comparison, `--exchanges` and `--pressure`
+ * then print incomplete results instead of writing them.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'

@@ -170,7 +170,9 @@ export const footprintTable = ({ footprints }: FootprintResults): string =>
     ]),
   ])
 
-/** The table of microseconds of processor time for a code exchange · its lowest and highest ratio to oidc-provider. */
+/**
+ * The table of microseconds of processor time per code exchange · median, lowest and highest ratio to oidc-provider.
+ */
 export const exchangeTable = ({ series }: ExchangeResults): string =>
   table([
     ['', 'without ID token', ...exchangeNames.slice(1)],
@@ -285,7 +287,7 @@ const loads = [1_000, 10_000, 100_000]
 /** The share of a core's time that the server may use on average. */
 const utilization = 0.6
 
-/** The table of processor cores that the server's processes need for a number of requests per second. */
+/** The table of processor cores that the server needs for a number of requests per second. */
 export const capacityTable = (all: readonly StoreResults[]): string =>
   table([
     ['requests a second', ...all.map(({ store }) => `cores, ${storeTitles[store]}`)],

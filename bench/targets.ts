@@ -9,7 +9,7 @@ export interface Definition {
   /** The role in the comparison. A floor is a minimal server, which does not check credentials. */
   readonly role: 'floor' | 'ours' | 'peer'
   readonly stores: readonly StoreKind[]
-  /** The file whose code exchanges are measured; omitted for a server without OpenID Connect. */
+  /** The file that serves code exchanges; omitted for a server whose exchanges are not measured. */
   readonly exchangeFile?: string
   readonly environment?: Readonly<Record<string, string>>
   /** The installed packages of the server. The version of the first package is the version of the server. */

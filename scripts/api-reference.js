@@ -7,12 +7,12 @@ import { parseAst } from 'vitest/node'
  * @typedef {{ type: string, start: number, end: number, [field: string]: any }} Node
  */
 /**
- * A declaration file. `declared` contains the nodes of each name, with the outer export statement.
+ * A declaration file. `declared` maps each name to the nodes that declare it, including the export statement.
  * @typedef {{ path: string, text: string, declared: Map<string, Node[]>, imported: Map<string, Origin>,
  *   exported: Map<string, Origin> }} File
  */
 /**
- * The file and the name from which a name comes; without a path, it comes from another package.
+ * The file that declares or re-exports a name, and the name in that file. Without a path, another package declares it.
  * @typedef {{ path?: string, name: string }} Origin
  */
 /**
@@ -35,9 +35,9 @@ const describedElsewhere = new Map([
   ['limitTable', 'The limits. [Operations](../operations.md#limits) lists them.'],
 ])
 
-/** The modules whose types are not described: only this package calls and implements them. */
+/** The page omits the types of these modules, because only this package uses and implements them. */
 const undescribed = /^(?:store\/contract\/|store\/store\.d\.ts$|records\/context\.d\.ts$)/
-/** The types of these modules that applications use. */
+/** The types of the omitted modules that applications use, and that the page describes. */
 const describedAnyway = [
   'AroundStore',
   'ClockInDoubt',
@@ -200,7 +200,7 @@ const declarationOf = ({ file: { text }, nodes }, elsewhere) => {
   return { docstring, code, members }
 }
 
-// Only this package creates these objects.
+// Omit these constructors, because only this package creates the objects.
 const internalConstructor = /^ *constructor\([^)]*\b(?:RecordsContext|Transients)\b[^)]*\);\n/gm
 
 /** @param {string} code */

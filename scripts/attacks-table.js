@@ -12,7 +12,7 @@ const end = '<!-- /attacks -->'
 /** @param {string} path */
 const read = (path) => readFileSync(resolve(root, path), 'utf8')
 
-/** @typedef {Record<string, { passed: number, failed: number }>} Ran by projects of vitest */
+/** @typedef {Record<string, { passed: number, failed: number }>} Ran the results of a case, by vitest project */
 
 /** @returns {readonly { group: string, name: string, cases: Record<string, string> }[]} */
 export const catalogue = () => JSON.parse(read('test/attacks/catalogue.json'))

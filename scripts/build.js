@@ -49,10 +49,10 @@ const inputs = [
 
 const executables = ['cli/main.js']
 
-/** The age of an abandoned lock. A running build updates the modification time of its lock every second. */
+/** An older lock is abandoned, because a running build updates the modification time of its lock every second. */
 const abandonedAfterMs = 10_000
 
-/** The age of a temporary directory that belongs to a killed build, and is therefore removed. */
+/** An older temporary directory belongs to a killed build, and is removed. */
 const leftoverAfterMs = 3_600_000
 
 const abortController = new AbortController()
@@ -79,7 +79,7 @@ const isStale = async () => {
   const built = await modifiedAt(stamp)
   if (built === undefined) return true
   const paths = inputs.map((path) => join(root, path))
-  // Include directories, because removing a file, or moving an old file into a directory, changes only its time.
+  // Include directories: if a file was removed, or an old file was added, only the time of its directory is new.
   for (const entry of await entriesBelow(src)) paths.push(join(entry.parentPath, entry.name))
   const times = await Promise.all(paths.map(modifiedAt))
   return times.some((time) => time !== undefined && time > built)
@@ -97,7 +97,7 @@ const isOlderThan = async (path, milliseconds) => {
 
 /**
  * Removes an abandoned lock. Renames the lock first, so that only one of several waiting builds removes it. Then checks
- * the age again, and restores the lock if another build acquired it in between.
+ * the age again, because another build may have acquired the lock in between. If so, restores the lock.
  */
 const takeOver = async () => {
   const moved = `${temporary}-lock`

@@ -2,16 +2,16 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, posix, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
-/** Modules that run in threads of their own, and are therefore loaded by their paths. */
+/** Modules that run in worker threads. Each needs a separate output file, because a worker is started by its path. */
 const workers = ['crypto/passwords/hash-worker', 'store/sql/sqlite/worker']
 
-/** A module's reference to its own address, which the bundler replaces by an address relative to the chunk. */
+/** Returns a placeholder for the URL of a module. `renderChunk` replaces it with a URL relative to the chunk. */
 const own = (/** @type {string} */ path) => `__ownAddress(${JSON.stringify(path)})`
 const ownAddress = /__ownAddress\("([^"]+)"\)/g
 
 /**
- * Keeps `import.meta.url` of each module: in a chunk, it would otherwise be the address of the chunk, and a path that is
- * relative to it, such as the path of a stylesheet, would not exist.
+ * Preserves `import.meta.url` of each module. Otherwise it would be the URL of the chunk, and relative paths, such as
+ * the path of a stylesheet, would be wrong.
  * @param {string} src
  * @returns {import('rolldown').Plugin}
  */
@@ -55,7 +55,7 @@ const packagesOf = (modules) => {
 /** @typedef {Awaited<ReturnType<typeof packagesOf>>} Packages */
 
 /**
- * Returns the licenses of the packages. Each license demands that every copy contains its text.
+ * Returns the license texts of the packages. The licenses require that every copy of a package contains this text.
  * @param {Packages} packages
  */
 const noticesOf = (packages) =>
@@ -81,8 +81,8 @@ const materialsOf = (packages) => ({
 })
 
 /**
- * Returns whether an import stays an import. The adapter of Hono uses the Hono of the application, and all other modules use
- * the bundled one.
+ * Returns a function that returns whether the bundle imports a module instead of containing it. The Hono adapter
+ * imports the application's copy of Hono, and all other modules use the bundled copy.
  * @param {{ readonly dependencies: object, readonly peerDependencies: object }} manifest
  * @returns {(id: string, importer: string | undefined) => boolean}
  */
@@ -97,9 +97,9 @@ const externalOf = ({ dependencies, peerDependencies }) => {
 }
 
 /**
- * Bundles the sources with the packages that they use, because loading few files takes a third of the time of loading 800.
- * Each export of the package and each program has a file of its own. They share chunks, so that a class is the same in each
- * of them.
+ * Bundles the sources with the packages that they use. Node loads the bundle in a third of the time of 800 separate
+ * files. Each entry point and each program is a separate file. The files share chunks, so that each class exists only
+ * once.
  * @param {string} root the directory of the package
  * @param {string} directory the directory of the output
  * @throws Error if a bundled package has no license text, or the bundler warns

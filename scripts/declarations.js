@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path'
 const reference = /(?:from|import\() ?["'](\.[^"']+)["']/g
 
 /**
- * Removes the declarations that no export of the package refers to. They describe internal modules, and name types of
- * packages that an application does not install.
+ * Removes the declarations to which no export of the package refers. Some of them refer to types of packages that an
+ * application does not install.
  * @param {string} root the directory of the package
  * @param {string} directory the directory of the declarations
  */
@@ -14,7 +14,7 @@ export const removeInternalDeclarations = async (root, directory) => {
   /** @type {string[]} */
   const types = Object.values(exports).flatMap(({ types }) => types ?? [])
   const found = new Set(types.map((path) => resolve(directory, path.replace('./dist/', ''))))
-  // A set also iterates over the members that are added meanwhile.
+  // The loop also visits the paths that it adds to the set.
   for (const path of found) {
     const text = await readFile(path, 'utf8')
     for (const [, module = ''] of text.matchAll(reference))

@@ -33,7 +33,7 @@ const variants: Readonly<Record<string, BrowserContextOptions>> = {
   rtl: { ...desktop, locale: 'ar' },
 }
 
-/** The file names in docs/images of the selected screenshots, by picture and variant. */
+/** The selected screenshots, by picture and variant, with their file names in docs/images. */
 const selected: Readonly<Record<string, string>> = {
   'notes light': 'start-page',
   'applications light': 'applications',
@@ -44,7 +44,7 @@ const selected: Readonly<Record<string, string>> = {
   'authorization rtl': 'authorization-arabic',
 }
 
-/** The maximum height of an image in the documentation, which shows the upper part of a long page. */
+/** The maximum height of an image in the documentation, in pixels. The image shows the upper part of a longer page. */
 const maxHeight = 1180
 
 const userAgent =
@@ -72,7 +72,7 @@ const pageOf = async (
 }
 
 const take = async (page: Page, name: string, variant: string): Promise<void> => {
-  // The script of a page shows a confirmation with a delay, so that screen readers announce it.
+  // Wait until the script of the page has inserted the confirmation, which it does with a delay.
   await page.locator('[role=status]:empty').waitFor({ state: 'detached' })
   const whole = await page.screenshot({
     path: join(folder, variant, `${name}.png`),

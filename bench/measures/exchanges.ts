@@ -27,7 +27,7 @@ export const measureExchanges = async (
     for (const store of stores) {
       for (const definition of definitions) {
         const { name, exchangeFile, environment } = definition
-        // Only one run of oidc-provider in memory is needed, beside SQLite.
+        // Measure oidc-provider in memory only once, with the first store.
         const isRepeated = name.endsWith('-memory') && store !== stores[0]
         if (!exchangeFile || !definition.stores.includes(store) || isRepeated) continue
         const at = await databases.make(store)
@@ -55,7 +55,7 @@ export const measureExchanges = async (
   return { ...run, connections, codes: codesPerRound, series: all.map(({ series }) => series) }
 }
 
-/** Redeems new codes. @returns microseconds of the server's processor time for each */
+/** Redeems new codes. @returns microseconds of the server's processor time per code */
 const redeem = async (target: Target, name: ExchangeName): Promise<number> => {
   const exchange = target.works.exchanges?.[name]
   assert.ok(exchange, `${target.name} has no exchange ${name}`)

@@ -9,7 +9,7 @@ import { Target } from '../support/target.ts'
 import { type Definition, definitions, type StoreKind } from '../targets.ts'
 
 const starts = 5
-/** The number of tokens to create, and the number of seconds after which the creation stops anyway. */
+/** The number of tokens to create. After `maxSeconds`, the creation stops earlier. */
 const wanted = 100_000
 const maxSeconds = 60
 const step = 5

@@ -9,7 +9,7 @@ const requests = 1_000_000
 const seconds = 10
 const connections = 32
 
-/** Measures the memory of a server during a million requests of one kind, and a million of another. */
+/** Measures the memory of servers during a million resource requests, and then during a million token requests. */
 export const measureMemory = async (
   stores: readonly StoreKind[],
   names: readonly string[],

@@ -61,7 +61,7 @@ interface Session {
   run(statement: RecordedStatement): Promise<readonly Row[]> | readonly Row[]
   end(): void
 }
-/** Opens a session, in which the statements of one request run. On PostgreSQL, it is a separate connection. */
+/** Opens a session for the statements of one request. On PostgreSQL, the session is a separate connection. */
 type Open = (isTransaction: boolean) => Promise<Session> | Session
 
 const inSqlite = (): Open => {
@@ -114,7 +114,7 @@ const execute = async (sql: string) => {
   return rows
 }
 
-// Start with high IDs, which differ from all other recorded values, so that `plan` recognizes the IDs.
+// Start with high IDs, so that `replay` can distinguish IDs from all other recorded numbers.
 if (place.kind === 'postgres') {
   await execute('alter sequence oauth2server_token_id_seq restart with 5000011')
   await execute('alter sequence oauth2server_authorization_id_seq restart with 7000011')
@@ -160,8 +160,8 @@ const twice = async (once: () => Promise<unknown>) => {
 }
 
 /**
- * The statements of the second recorded request, and the values to replace in each repetition: every value that differs
- * from the first recorded request.
+ * The statements of the second recorded request. Each repetition replaces the texts in `changing`, which do not occur
+ * in the first recorded request.
  */
 interface Plan {
   readonly statements: readonly RecordedStatement[]
@@ -252,7 +252,7 @@ const replay = async ({ statements, changing }: Plan, now?: string): Promise<str
   }
   for (const { sql, parameters } of statements) {
     const ran = session.run({ sql, parameters: parameters.map(filled) })
-    // Don't await in a synchronous transaction: another request could run its statements in between.
+    // Don't await in SQLite, because another request could then run its statements in the same transaction.
     const rows = ran instanceof Promise ? await ran : ran
     if (rows[0] && 'authorization_id' in rows[0]) [found] = rows as [Row]
   }

@@ -28,7 +28,7 @@ const signedIn = async (number: number) => {
   const [cookie = ''] = (await server.sessions.signIn(id, browser)).split(';')
   return { id, headers: { cookie, 'user-agent': browser.userAgent } }
 }
-// Exchanges of different users do not wait for each other.
+// Use several users, because the exchanges of one user wait for each other.
 const users = await Promise.all(Array.from({ length: 100 }, (_, number) => signedIn(number)))
 const [owner] = users
 assert.ok(owner)

@@ -31,7 +31,7 @@ const expect = ({ status }: HttpResponse, expected: number, what: string): void 
 const bearer = (token: unknown) => ({ authorization: `Bearer ${token}` })
 
 /**
- * Checks that a server really does the measured work: it must store the tokens that it issues, and refuse invalid
+ * Verifies that a server really does the measured work: the server must store the issued tokens, and refuse invalid
  * requests.
  * @throws Error with the actual behaviour
  */
@@ -84,7 +84,7 @@ const checkIntrospection = async (target: Target, call: Call, issued: string): P
 }
 
 const checkRefresh = async (target: Target, call: Call, resource: Call): Promise<void> => {
-  // Remove the refresh token from the list: this check reuses it, after which some servers revoke the user's tokens.
+  // Remove the refresh token from the list, because this check reuses it. Some servers then revoke the user's tokens.
   const [refreshToken] = call.refreshTokens?.splice(0, 1) ?? []
   const body = `${call.body}${refreshToken}`
   await refused(target, { ...call, body }, 'refresh')

@@ -20,7 +20,7 @@ const bytesBelow = (folder: string): number => {
 
 const isRoot = (folder: string): boolean => dirname(folder) === folder
 
-/** Returns the directory of a package that another package imports, as Node resolves it. */
+/** Returns the directory of a package that a module in `from` imports; undefined if it is not installed. */
 const find = (name: string, from: string): string | undefined => {
   for (let folder = from; !isRoot(folder); folder = dirname(folder)) {
     const path = join(folder, 'node_modules', name)
@@ -30,8 +30,7 @@ const find = (name: string, from: string): string | undefined => {
 }
 
 /**
- * Returns the size of a package in bytes: for a checkout, of the files that npm would publish; otherwise of the
- * directory.
+ * Returns the size of a package in bytes. For a checkout, counts only the files that npm would publish.
  */
 const ownBytes = (folder: string): number => {
   if (folder.includes('node_modules')) return bytesBelow(folder)
@@ -40,7 +39,9 @@ const ownBytes = (folder: string): number => {
   return [packed].flat()[0].unpackedSize
 }
 
-/** Returns the size of packages with all their dependencies, except for optional peers that are not installed. */
+/**
+ * Returns the number and size of packages with all their dependencies. Skips optional dependencies that are missing.
+ */
 export const installed = (names: readonly string[], from: string): Installed => {
   const folders = new Set<string>()
   const add = (name: string, at: string, isNeeded: boolean): void => {

@@ -13,7 +13,7 @@ export interface Comparison {
   readonly warmUpSeconds: number
   readonly connections: number
   readonly works: readonly WorkName[]
-  /** The names of the servers to measure. If it is empty, all are measured. */
+  /** The names of the servers to measure; empty to measure all servers. */
   readonly only: readonly string[]
 }
 

@@ -33,7 +33,7 @@ export const postgresVersion = async (): Promise<string | undefined> => {
   }
 }
 
-/** The databases of one run. Each measured library gets its own. All are removed at the end, even after a failure. */
+/** The databases of one run. Each measured server uses a separate database. `remove` deletes all databases. */
 export class Databases {
   readonly #removals: (() => Promise<unknown>)[] = []
 
@@ -50,7 +50,7 @@ export class Databases {
     return Object.assign(new URL(server), { pathname: `/${name}` }).href
   }
 
-  /** Registers a clean-up that has to run before the databases are removed. */
+  /** Registers a clean-up that must run before the databases are removed. */
   onRemove(remove: () => Promise<unknown>): void {
     this.#removals.unshift(remove)
   }

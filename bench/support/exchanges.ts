@@ -1,14 +1,14 @@
-/** The kinds of code exchanges: without OpenID Connect, and with ID tokens that an algorithm signs. */
+/** The kinds of code exchanges: without OpenID Connect, and with an ID token in the named signature algorithm. */
 export const exchangeNames = ['code', 'RS256', 'ES256'] as const
 export type ExchangeName = (typeof exchangeNames)[number]
 
-/** A code exchange of a client, in which each code is sent once. */
+/** The requests with which a client exchanges codes. Each code is sent once. */
 export interface Exchange {
-  /** The path of new codes as JSON, without the parameter `count`. */
+  /** The path that returns new codes as JSON, without its parameter `count`. */
   readonly codes: string
   readonly token: string
   readonly authorization: string
-  /** The form without the code, which the request appends. */
+  /** The beginning of the form. Each request appends a code. */
   readonly body: string
 }
 

@@ -64,7 +64,7 @@ export const load = async (
   }
 }
 
-/** The number of refresh tokens in addition to one for each connection. */
+/** The number of refresh tokens in addition to one token for each connection. */
 const spare = 16
 
 const luaString = (text: string): string => JSON.stringify(text)
@@ -105,7 +105,7 @@ function response(status, headers, body)
 end
 `
 
-// Build the requests before the measurement, so that the choice of the next one takes little time.
+// Build all requests before the measurement, because wrk itself must use little time per request.
 const takingTurns = (tokens: readonly string[]): string => `
 local requests, turn = {}, 0
 function init()

@@ -15,7 +15,7 @@ const runs = (command: string, args: readonly string[], expected: number): boole
 
 /** Installs the peers and builds the package if necessary. @throws Error in one line if a program is missing */
 export const meetRequirements = (): void => {
-  // Don't check the exit status of wrk: it exits with 1 after printing its version.
+  // wrk exits with the status 1 after it has printed its version.
   const missing = [
     ...(runs('wrk', ['--version'], 1) ? [] : ['wrk']),
     ...(runs('taskset', ['--version'], 0) ? [] : ['util-linux']),

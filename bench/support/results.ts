@@ -45,7 +45,7 @@ export interface StoreResults extends Run {
   readonly leftOut: readonly string[]
 }
 
-/** The processor time of code exchanges, in microseconds of the server for each, by round. */
+/** The server's processor time per code exchange in microseconds, for each round. */
 export interface ExchangeResults extends Run {
   readonly connections: number
   /** The number of codes of a round. */
@@ -66,7 +66,7 @@ export interface Footprint extends Described {
   readonly store: StoreKind
   /** For each start, the milliseconds from the start of the process until it listens. */
   readonly startUp: readonly number[]
-  /** The growth of the database by tokens of the grant `client_credentials`. */
+  /** The number of issued `client_credentials` tokens, and the bytes by which the database has grown. */
   readonly disk?: { readonly tokens: number; readonly bytes: number }
   /** The size of the package with all its dependencies. */
   readonly installed?: { readonly packages: number; readonly bytes: number }
@@ -136,7 +136,7 @@ export const spread = (values: readonly number[]): Spread => {
 
 /**
  * Returns the spread over all rounds of one server's requests per second relative to another server. Both servers are
- * measured in each round, so that other load on the machine affects both.
+ * measured in each round, so that other load on the machine affects both. Returns undefined if a server has no rounds.
  */
 export const ratio = (
   of: readonly Round[] | undefined,

@@ -19,13 +19,13 @@ export interface ExchangeServer {
   readonly listener: RequestListener
   /** The path of the token endpoint. */
   readonly token: string
-  /** Returns a client whose ID tokens are signed as the name of the exchange says. */
+  /** Returns the client of one kind of exchange. For a kind with ID tokens, `name` is their signature algorithm. */
   readonly clientOf: (name: ExchangeName) => Promise<ExchangingClient>
   /** Creates a code, as the authorization endpoint does after the consent. */
   readonly newCode: (name: ExchangeName, client: ExchangingClient) => Promise<string>
 }
 
-/** Serves the server, and beside it `/codes/NAME?count=COUNT`, which creates codes. */
+/** Starts the server with the additional path `/codes/NAME?count=COUNT`, which creates codes. */
 export const serveExchanges = async ({
   listener,
   token,

@@ -45,7 +45,7 @@ export class Target {
   }
 }
 
-/** The timeout of a start in milliseconds. It is long enough for a slow server to create a thousand tokens. */
+/** The timeout of a start in milliseconds. A slow server must create a thousand tokens within this time. */
 const startTimeout = 120_000
 
 const responseOf = <T>(child: ChildProcess, name: string): Promise<T> =>

@@ -11,7 +11,7 @@ const {
   PORT = '3001',
 } = process.env
 const url = `http://localhost:${PORT}`
-const found = await (await fetch(`${ISSUER}/.well-known/openid-configuration`)).json()
+const metadata = await (await fetch(`${ISSUER}/.well-known/openid-configuration`)).json()
 
 const config: ExpressAuthConfig = {
   secret: AUTH_SECRET,
@@ -23,7 +23,7 @@ const config: ExpressAuthConfig = {
       name: 'Notes',
       type: 'oidc',
       issuer: ISSUER,
-      // Reads the name and the e-mail address from the userinfo endpoint.
+      // Fetch the name and the e-mail address from the userinfo endpoint, because the ID token does not contain them.
       idToken: false,
       clientId: CLIENT_ID,
       clientSecret: CLIENT_SECRET,
@@ -44,15 +44,19 @@ const config: ExpressAuthConfig = {
     },
     session: ({ session, token }) => ({ ...session, id: token.sub, expiresAt: token.expiresAt }),
     redirect: ({ url: target, baseUrl }) =>
-      new URL(target, baseUrl).origin === baseUrl || target.startsWith(found.end_session_endpoint)
+      new URL(target, baseUrl).origin === baseUrl ||
+      target.startsWith(metadata.end_session_endpoint)
         ? target
         : baseUrl,
   },
 }
 
-/** Exchanges the refresh token. Returning null ends the session, for instance because the user logged out at the server. */
+/**
+ * Exchanges the refresh token. Returns null if the server refuses, for instance because the user logged out at the
+ * server. Auth.js then ends the session.
+ */
 const refreshed = async <T extends Record<string, unknown>>(token: T): Promise<T | null> => {
-  const answer = await fetch(found.token_endpoint, {
+  const answer = await fetch(metadata.token_endpoint, {
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'refresh_token',
@@ -81,7 +85,7 @@ app.get('/', async (request, response) => {
     response.send('<a href="/auth/signin">Log in</a>')
     return
   }
-  const end = new URL(found.end_session_endpoint)
+  const end = new URL(metadata.end_session_endpoint)
   end.searchParams.set('id_token_hint', String(token.idToken))
   end.searchParams.set('post_logout_redirect_uri', url)
   const logOut = `/auth/signout?callbackUrl=${encodeURIComponent(end.href)}`

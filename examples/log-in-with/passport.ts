@@ -11,9 +11,9 @@ const {
   PORT = '3002',
 } = process.env
 const url = `http://localhost:${PORT}`
-const found = await (await fetch(`${ISSUER}/.well-known/openid-configuration`)).json()
+const metadata = await (await fetch(`${ISSUER}/.well-known/openid-configuration`)).json()
 
-/** What the session keeps about the logged-in user. */
+/** The data about the logged-in user that the session stores. */
 interface Account {
   readonly sub: string
   readonly email: string
@@ -25,9 +25,9 @@ passport.use(
   new OpenIDConnectStrategy(
     {
       issuer: ISSUER,
-      authorizationURL: found.authorization_endpoint,
-      tokenURL: found.token_endpoint,
-      userInfoURL: found.userinfo_endpoint,
+      authorizationURL: metadata.authorization_endpoint,
+      tokenURL: metadata.token_endpoint,
+      userInfoURL: metadata.userinfo_endpoint,
       clientID: CLIENT_ID,
       clientSecret: CLIENT_SECRET,
       callbackURL: `${url}/callback`,
@@ -76,14 +76,14 @@ app.get(
   passport.authenticate('openidconnect', { successRedirect: '/', failureRedirect: '/' }),
 )
 
-// passport does not refresh tokens, so the application does.
+// Passport does not refresh tokens, so this route sends the token request.
 app.post('/refresh', async (request, response) => {
   const user = request.user as Account | undefined
   if (!user) {
     response.redirect('/')
     return
   }
-  const answer = await fetch(found.token_endpoint, {
+  const answer = await fetch(metadata.token_endpoint, {
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'refresh_token',
@@ -94,14 +94,14 @@ app.post('/refresh', async (request, response) => {
   })
   const { id_token, refresh_token } = await answer.json()
   const renewed: Account = { ...user, idToken: id_token, refreshToken: refresh_token }
-  // The server ended the access: the user logged out there, or removed the application.
+  // The server refuses if the user logged out at the server or revoked the application.
   if (answer.ok) request.login(renewed, () => response.redirect('/'))
   else request.logout(() => response.redirect('/'))
 })
 
 app.post('/logout', (request, response) => {
   const user = request.user as Account | undefined
-  const end = new URL(found.end_session_endpoint)
+  const end = new URL(metadata.end_session_endpoint)
   if (user) end.searchParams.set('id_token_hint', user.idToken)
   end.searchParams.set('post_logout_redirect_uri', url)
   request.logout(() => response.redirect(end.href))

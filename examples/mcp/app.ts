@@ -46,7 +46,7 @@ const toMcp = (resource: URL, notes: Notes): RequestHandler => {
       // Omit the token, so that no tool can leak it. No tool needs the token.
       token: '',
       clientId: client?.clientId ?? '',
-      // Scopes do not limit a session, so they are null.
+      // The scopes of a session are null, because a session may do everything that its user may do.
       scopes: [...(scopes ?? ['notes:read', 'notes:write'])],
       resource,
       extra: { owner: user?.id },

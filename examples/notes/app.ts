@@ -18,7 +18,7 @@ import { contentSecurityPolicy } from './start-page/shell.ts'
 
 /**
  * Creates the notes application: its start page at `/`, its REST API under `/api`, and the authorization server.
- * @param demo returns the demo data of `npm start`; without it, there is no sample application
+ * @param demo returns the demo data of `npm start`; undefined if the sample application is not registered
  */
 export const createApp = (
   server: AuthorizationServer,

@@ -25,7 +25,7 @@ interface Created {
 export const greet = ({ issuer }: AuthorizationServer, created: Created | undefined): void => {
   if (created) {
     console.log(`
-A demo user was made. This is shown once:
+A demo user was created. Its credentials are shown only once:
 
   e-mail                 ${email}
   password               ${created.password}
@@ -36,9 +36,9 @@ Try it:
   curl -H 'Authorization: Bearer ${created.accessToken}' ${issuer}/api/notes
 `)
   }
-  console.log(`Open ${issuer}/ and log in${created ? '' : ` (the demo user's password was shown at the first start; a new one: npx svc-oauth2server users set-password --user ${email})`}.
+  console.log(`Open ${issuer}/ and log in${created ? '' : ` (the first start showed the demo user's password; to set a new one: npx svc-oauth2server users set-password --user ${email})`}.
 The authorization server's metadata: ${wellKnown(issuer)}
-Stop with Ctrl-C. Everything is kept for the next start.`)
+Stop with Ctrl-C. The next start uses the same data.`)
 }
 
 const wellKnown = (issuer: string): string => {
@@ -59,8 +59,8 @@ export const demoData = async (
   return { created, demo: { email, sampleClientId } }
 }
 
-// One transaction creates the user, the token and the application. If two processes start concurrently, only one creates
-// the user.
+// One transaction creates the user, the token and the application. If two processes start concurrently, only one
+// creates the user.
 const createUser = async (server: AuthorizationServer): Promise<Created | undefined> => {
   if (await server.users.findByEmail(email)) return undefined
   const password = newPassword()

@@ -29,7 +29,8 @@ try {
     await server.close()
   }
   closeOnSignal(http, close, { drain: server.drain })
-  // A start that cannot listen creates no demo data, so that the next start can print the password.
+  // Create the demo data only after the server listens: a failed start must not create a user whose password is never
+  // shown.
   const found = await demoData(server, notes)
   demo = found.demo
   greet(server, found.created)

@@ -30,7 +30,8 @@ export const noteProblem = (text: unknown): string | undefined =>
     : `text must be a string of 1 to ${maxLength} characters.`
 
 /**
- * Opens the data of the application, which is in a separate database.
+ * Opens the database of the notes, which is separate from the database of the authorization server.
+ * @param folder the directory of the database; undefined for a database in memory
  * @param clock returns milliseconds since the epoch
  */
 export const openNotes = (folder: string | undefined, clock: () => number = Date.now): Notes => {

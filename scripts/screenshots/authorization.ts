@@ -1,14 +1,14 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { beginSession, type Device } from './browser-session.ts'
 
-/** The registration of a client application, as the client knows it. */
+/** The credentials of a registered client, and one of its redirect URIs. */
 export interface Registered {
   readonly clientId: string
   readonly clientSecret: string
   readonly redirectUri: string
 }
 
-/** Consents like a user, and sends the token request like a client. @returns the access token */
+/** Consents as a user, and then sends the token request as the client. @returns the access token */
 export const authorize = async (
   server: AuthorizationServer,
   userId: UserId,

@@ -116,7 +116,7 @@ export const fillBelievably: FillSample = async (server, clock) => {
   }
 }
 
-/** Uses each token on a day in the past. */
+/** Uses each token on a day in the past. The keys of `tokens` are numbers of days before the screenshots. */
 const useTokens = async (
   server: AuthorizationServer,
   clock: SampleClock,

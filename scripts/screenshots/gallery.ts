@@ -38,7 +38,7 @@ export const gallery = (issuer: string, sample: Sample, mailbox: Mailbox): reado
       await page.locator(then).first().waitFor()
     }
 
-  /** Submits the form that edits an object. A `version` other than that of the page shows a conflict. */
+  /** Submits the form that edits an object. A wrong `version` causes a conflict. */
   const edit = (path: string, fields: Readonly<Record<string, string>>) => async (page: Page) => {
     await at(path)(page)
     await page.locator('form:has([name="version"])').evaluate((form, values) => {

@@ -19,10 +19,12 @@ type TextOption<Options> = {
   [Name in keyof Options]-?: NonNullable<Options[Name]> extends string ? Name : never
 }[keyof Options]
 
-/** A long text for each option of a personal token that is a text. */
+/**
+ * A long text for each text option of a personal token. A new text option causes a type error until it is added here.
+ */
 const tokenTexts: Readonly<Record<TextOption<PersonalTokenOptions>, string>> = {}
 
-/** Fills the database with texts that would break a page with wrong escaping, or with a layout for short texts only. */
+/** Fills the database with texts that reveal missing escaping, and layouts that only suit short texts. */
 export const fillWithHostility: FillSample = async (server, clock) => {
   const collector = await createCollector(server, clock)
   clock.daysAgo(20)

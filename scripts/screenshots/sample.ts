@@ -42,8 +42,8 @@ export const sampleScopes = ['notes:read', 'notes:write', 'user:email'] as const
 export type Mailbox = Map<UserLinkPurpose, string>
 
 /**
- * Returns the options of the server for the screenshots. Sessions and tokens expire after 30 days or later, so that the
- * sample contains valid ones of earlier days.
+ * Returns the options of the server for the screenshots. Sessions and tokens expire after 30 days or later, so that
+ * those of the last weeks are valid.
  */
 export const sampleOptions = (
   clock: SampleClock,

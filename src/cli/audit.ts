@@ -42,7 +42,7 @@ Example:
   audit
     .command('counts')
     .description(
-      'Prints the numbers of routine events by hour, client, user and grant, one JSON object per line, the earliest hour first. Routine events are refreshed tokens, exchanged tokens, and tokens that clients request for themselves.',
+      'Prints the number of routine events by hour, client, user and grant, one JSON object per line, the earliest hour first. Routine events are refreshed tokens, exchanged tokens, and tokens that clients request for themselves.',
     )
     .addHelpText(
       'after',
@@ -67,7 +67,8 @@ Example:
     .addHelpText(
       'after',
       `
-Store the head elsewhere. With it, a later run detects that the latest checkpoints were removed.
+Store the head outside this database. A later run with this head detects if the latest checkpoints
+were removed.
 
 Example:
   $ svc-oauth2server audit verify --head 1234:6l3V…`,

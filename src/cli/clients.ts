@@ -63,7 +63,9 @@ export const addClients = (program: Command): void => {
         'A URI to which users return: https, or http on localhost. Repeatable; the first URI is the default.',
       ),
     )
-    .addOption(repeated('--scope <scope>', 'A scope of requests without the parameter scope.'))
+    .addOption(
+      repeated('--scope <scope>', 'A default scope, for requests without the parameter scope.'),
+    )
     .addOption(repeated('--optional-scope <scope>', 'A scope that users may refuse individually.'))
     .option(
       '--public',
@@ -105,7 +107,7 @@ export const addClients = (program: Command): void => {
     .addOption(
       single(
         '--default-resource <url>',
-        'The resource of its tokens if the client requests none. (default: the setting defaultResource)',
+        'The resource of the tokens if the client requests no resource. (default: the setting defaultResource)',
       ),
     )
     .addOption(
@@ -152,7 +154,7 @@ Example:
   clients
     .command('set-default-resource')
     .description(
-      'Sets the resource of the tokens of a client that requests none, for instance of a client that registered itself. Without --resource, the setting defaultResource applies again.',
+      'Sets the default resource of a client: the resource of the tokens if the client requests no resource. Without --resource, the setting defaultResource applies again.',
     )
     .addOption(clientId())
     .addOption(single('--resource <url>', 'A resource of the server.'))
@@ -166,7 +168,7 @@ Example:
   clients
     .command('pin')
     .description(
-      'Pins a client that a metadata document describes: the server uses the stored copy and does not fetch the document again, for instance while the host of the document is unavailable.',
+      'Pins a client that is described by a metadata document: the server uses the stored copy of the document, and does not fetch the document again. Useful while the host of the document is unavailable.',
     )
     .addOption(clientId())
     .addHelpText('after', documentExample('pin'))
@@ -261,7 +263,7 @@ const keysIn = (file: string): string => {
   }
 }
 
-/** Converts options to the input of a client; missing options receive the default of the specification. */
+/** Converts command-line options to a `ClientInput`. Missing options receive the defaults of the specification. */
 const inputOf = (options: CreateOptions): ClientInput => ({
   name: options.name,
   isConfidential: !options.public,
@@ -275,7 +277,7 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   allowedScopes: options.allowedScope ?? null,
   grantTypes: options.grantType ?? null,
   responseTypes: options.responseType ?? null,
-  // The records reject unknown methods.
+  // `clients.create` rejects an unknown method.
   tokenEndpointAuthMethod: (options.authMethod ?? null) as ClientInput['tokenEndpointAuthMethod'] &
     string,
   defaultResource: options.defaultResource ?? null,

@@ -13,26 +13,26 @@ import { CommandError, shown } from './errors.ts'
 import { single } from './options.ts'
 import { say } from './output.ts'
 
-/** The configuration of a command: options, or the server that the module of the application has created. */
+/** The configuration of a command: options, or the server that the application's module exports. */
 export type Configuration =
   | { readonly options: AuthorizationServerOptions }
   | { readonly server: AuthorizationServer }
 
-/** The option that names the configuration of the application, for every command. */
+/** Returns the option `--config`, which every command accepts. */
 export const configOption = () =>
   single(
     '--config <module>',
     'The module whose default export is the options of createAuthorizationServer, a function that returns them, or the server. (default: "svc-oauth2server": {"config": …} in package.json, otherwise the environment)',
   )
 
-/** Returns the configuration of a command, which `--config` or the `package.json` of the current directory names. */
+/** Loads the configuration of a command, as `loadConfiguration` does. The path is the value of `--config`. */
 export const configurationOf = (command: Command): Promise<Configuration> =>
   loadConfiguration(process.env, command.optsWithGlobals().config)
 
 /**
- * Loads the module at the path, or the one that the `package.json` of the current directory names. Without both, reads the
- * environment, as a standalone server does.
- * @throws CommandError if the module cannot be loaded; InvalidSettings
+ * Loads the configuration from the module at the path. The `package.json` of the current directory can contain a
+ * default path. Without any path, reads the configuration from the environment, as a standalone server does.
+ * @throws CommandError if the module cannot be loaded; InvalidSettings if the configuration is invalid
  */
 export const loadConfiguration = async (
   env: Variables,
@@ -52,7 +52,7 @@ const configInPackage = (): string | undefined => {
     const { config } = JSON.parse(readFileSync('package.json', 'utf8'))['svc-oauth2server'] ?? {}
     if (config === undefined || typeof config === 'string') return config
   } catch {
-    // Node also ignores a package.json that is not valid JSON, unless a module needs it.
+    // Ignore invalid JSON. If a module needs the file, Node reports the error.
     return undefined
   }
   throw new CommandError(
@@ -64,7 +64,7 @@ const moduleConfiguration = async (path: string): Promise<Configuration> => {
   const file = resolve(path)
   if (!existsSync(file)) throw new CommandError(`The configuration ${shown(path)} does not exist.`)
   const value = await defaultExport(file).catch((cause: unknown) => {
-    // The application's own errors at its start say what to do.
+    // Don't wrap an error whose message already tells the operator what to do.
     if (startProblem(cause) !== undefined) throw cause
     throw new CommandError(
       `The configuration ${shown(path)} cannot be loaded: ${firstLine(cause)}`,
@@ -87,7 +87,8 @@ const defaultExport = async (file: string): Promise<unknown> => {
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 
-// Another program in this directory or in `data` may use a different database, whose users and tokens this command does not find.
+// Names the database of this command if this directory or `data` contains other databases. The application may use one
+// of these, and this command would not find the users and tokens in that database.
 const nameDatabase = (): void => {
   const file = defaultDatabase.replace(/^sqlite:/, '')
   const isDatabase = (name: string) => /\.(?:sqlite3?|db)$/.test(name) && !file.endsWith(`/${name}`)
@@ -96,6 +97,6 @@ const nameDatabase = (): void => {
   )
   if (others.length === 0) return
   say(
-    `This command uses the database ${file}, and not ${others.join(', ')}. Choose another with DATABASE_URL or --config.`,
+    `This command uses the database ${file}, and not ${others.join(', ')}. Choose another database with DATABASE_URL or --config.`,
   )
 }

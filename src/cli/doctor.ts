@@ -21,7 +21,7 @@ export const addDoctor = (program: Command): void => {
     .command('doctor')
     .summary('Examine a server from the point of view of its clients.')
     .description(
-      'Examines a server from the point of view of clients and users: URLs, cross-origin requests, headers, cookies, refusals, a complete login, and ignored recommendations of RFC 9700. Without --url, it starts a temporary server with this configuration in memory and examines that.',
+      'Examines a server from the point of view of clients and users: URLs, cross-origin requests, headers, cookies, refusals, a complete login, and ignored recommendations of RFC 9700. Without --url, the doctor starts a temporary server with this configuration and a database in memory, and examines that server.',
     )
     .addOption(
       single('--url <issuer>', 'The public URL of a running server to examine from outside.'),
@@ -38,8 +38,8 @@ export const addDoctor = (program: Command): void => {
     .addHelpText(
       'after',
       `
-Prints a line for each check: ok, warn, fail or skip, its name, and what to do. Exit status:
-0 if no check fails, 1 otherwise.
+Prints a line for each check: the state (ok, warn, fail or skip), the name, and what to do.
+Exit status: 0 if no check fails, 1 otherwise.
 
 Examples:
   $ svc-oauth2server doctor
@@ -67,7 +67,10 @@ const doctor = async (
   if (url !== undefined && !logIn) say('No login was tried: add --log-in to try one.')
 }
 
-/** Examines a running server, and also logs in if a command names the configuration of its database. */
+/**
+ * Examines a running server. If `command` is given, also logs in. For this purpose, creates a user in the database of
+ * the command's configuration.
+ */
 const examineServer = async (
   issuer: string,
   command: Command | undefined,

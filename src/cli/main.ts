@@ -2,7 +2,7 @@
 // Don't import statically, because an older Node could not load the modules.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
-// Node 22.13 added node:sqlite.
+// Older versions of Node support node:sqlite only with a flag, or not at all.
 if (major < 22 || (major === 22 && minor < 13)) {
   process.stderr.write(
     `error: svc-oauth2server needs Node 22.13 or newer; this is Node ${process.versions.node}.\n`,

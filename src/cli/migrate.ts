@@ -50,7 +50,7 @@ const migrate = async ({ to, ...given }: MigrateOptions, command: Command): Prom
       dryRun,
       ...(to === undefined ? {} : { to }),
       onWait: () =>
-        say('Waiting for another node that migrates, or for transactions that use the tables.'),
+        say('Waiting for another node that is migrating, or for transactions that use the tables.'),
     })
     const isDown = done.some(({ direction }) => direction === 'down')
     if (done.length === 0) say('There is nothing to migrate.')

@@ -15,7 +15,7 @@ import { addUsers } from './users.ts'
 
 const environment = `
 Environment:
-  DATABASE_URL         the database: sqlite:PATH
+  DATABASE_URL         the database: sqlite:PATH or postgres://…
                        (default: sqlite:./data/oauth2server.sqlite)
   SECRET_KEY           the application's secret key, at least 32 bytes
                        (default: generated next to the SQLite database)

@@ -10,7 +10,7 @@ export const addScopes = (program: Command): void => {
     .helpCommand(false)
     .command('list')
     .description(
-      'Prints every registered scope: the built-in scope, and the scopes in the entryPoints of the package.json of the current directory and of its dependencies.',
+      'Prints every registered scope: the built-in scopes, and the scopes that the application and its dependencies declare.',
     )
     .addHelpText(
       'after',

@@ -12,12 +12,12 @@ export const addSecretKey = (program: Command): void => {
     .helpCommand(false)
     .command('rotate')
     .description(
-      'Seals every row under SECRET_KEY that is sealed under a key of SECRET_KEY_PREVIOUS, and prints the number of rows. Servers can keep running. Run it again after an interruption.',
+      'Reseals the rows of all keys in SECRET_KEY_PREVIOUS under SECRET_KEY, and prints the number of rows. Servers can keep running. After an interruption, run the command again.',
     )
     .addHelpText(
       'after',
       `
-Configure both keys on every server first, the new one as SECRET_KEY. Keep the earlier
+First configure both keys on every server, the new key as SECRET_KEY. Keep the earlier
 key configured for as long as this command says.
 
 Example:
@@ -32,11 +32,11 @@ const rotate = (_options: unknown, command: Command): Promise<void> =>
     print(rotation.resealed)
     if (!rotation.isComplete) {
       throw new CommandError(
-        'Rows are still being written under an earlier key: restart every server with this SECRET_KEY, then run this again.',
+        'Rows are still being written under an earlier key: restart every server with this SECRET_KEY, then run this command again.',
       )
     }
     say(
-      `No row needs an earlier key any more. Keep the key in SECRET_KEY_PREVIOUS for ${hours(rotation.keepFor)} more: open pages and codes that are not redeemed yet depend on it.`,
+      `No row needs an earlier key any more. Keep the key in SECRET_KEY_PREVIOUS for ${hours(rotation.keepFor)} more: open pages and unredeemed codes still depend on the key.`,
     )
   })
 

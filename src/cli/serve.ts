@@ -20,7 +20,7 @@ export const addServe = (program: Command): void => {
     .command('serve')
     .summary('Run a standalone authorization server.')
     .description(
-      'Runs a standalone authorization server until SIGINT or SIGTERM. An application that embeds the server does not need it.',
+      'Runs a standalone authorization server until SIGINT or SIGTERM. An application that embeds the server does not need this command.',
     )
     .addOption(
       repeated(
@@ -53,7 +53,7 @@ const serve = async (options: ServeOptions, command: Command): Promise<void> => 
   const configuration = await configurationOf(command)
   if ('server' in configuration && (options.resource || options.introspectionClient))
     throw new UsageError(
-      'the configuration creates the server itself, so it also sets the resources',
+      'the configuration exports a server, so set the resources in the configuration instead of the command line',
     )
   const server =
     'server' in configuration
@@ -76,7 +76,7 @@ const serve = async (options: ServeOptions, command: Command): Promise<void> => 
   say(`The authorization server of ${server.issuer} listens on ${host}, port ${port}.`)
 }
 
-/** Returns the configured resources with those of the command line. */
+/** Returns the resources of the configuration and of the command line. */
 const resourcesOf = (
   { resources = [], issuer }: AuthorizationServerOptions,
   { resource = [], introspectionClient = [] }: ServeOptions,

@@ -3,7 +3,7 @@ import { type AuthorizationServer, createAuthorizationServer } from '../index.ts
 import { configurationOf } from './configuration.ts'
 import { say } from './output.ts'
 
-/** Warnings about the configuration of the running server, which commands omit. */
+/** The warnings that commands omit, because the running server logs them. */
 const ofRunningServer: readonly string[] = ['settings.loosened', 'users.reusable_ids']
 
 /**

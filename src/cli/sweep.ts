@@ -3,7 +3,7 @@ import type { AuthorizationServer } from '../index.ts'
 import { print, say } from './output.ts'
 import { withServer } from './server.ts'
 
-/** `sweep`: removes expired rows, which the server otherwise does in the background. */
+/** `sweep`: removes expired rows. A running server does this in the background. */
 export const addSweep = (program: Command): void => {
   program
     .command('sweep')

@@ -57,7 +57,7 @@ Example:
   tokens
     .command('list')
     .description(
-      'Prints the personal access tokens of a user, one JSON object per line, the latest first: the schema PersonalToken of the OpenAPI document. Values of tokens are never shown.',
+      'Prints the personal access tokens of a user, one JSON object per line, the latest first. The objects have the schema PersonalToken of the OpenAPI document. Token values are never shown.',
     )
     .addOption(required('--user <user>', 'The user of the tokens: id or e-mail address.'))
     .addHelpText(
@@ -120,12 +120,12 @@ const list = ({ user }: { readonly user: string }, command: Command): Promise<vo
   withServer(command, async (server) => {
     const { id } = await findUser(server, user)
     const pages = allPages((cursor) => server.personalTokens.listByUser(id, cursor))
-    // Unlike a page for the user, the operator also sees internal scopes.
+    // Print internal scopes too, which the user's page omits.
     for await (const managed of pages)
       print({ ...personalTokenToWire(managed), scopes: managed.token.scopes })
   })
 
-/** Parses seconds. Returns NaN for an invalid number, which is then rejected as an invalid lifetime. */
+/** Parses seconds. Returns NaN for an invalid number, which `createPersonal` then rejects. */
 const seconds = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN)
 
 /** A token to delete, and the question for the confirmation. */
@@ -137,7 +137,7 @@ interface Found {
 const remove = async (options: DeleteOptions, command: Command): Promise<void> => {
   const { name, user, token: byValue = false, force = false } = options
   if (!byValue && (name === undefined || user === undefined))
-    throw new UsageError('--name with --user is needed, or --token')
+    throw new UsageError('either --name and --user, or --token is needed')
   if (!force && !isTerminal()) throw new UsageError('without a terminal, --force is needed')
   await withServer(command, async (server) => {
     const { token, question } =

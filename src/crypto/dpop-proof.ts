@@ -21,7 +21,7 @@ export interface DpopProof {
   readonly thumbprint: string
   readonly jti: string
   readonly nonce: string | undefined
-  /** The time from which the proof is too old, in milliseconds since the epoch. */
+  /** The expiry of the proof, in milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
@@ -44,27 +44,30 @@ const compactJws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 
 /**
- * Verifies a proof for a request (RFC 9449 §4.3). The caller has to check the nonce, and that `jti` was not used
- * before.
+ * Verifies a proof for a request (RFC 9449 §4.3). The caller must check the nonce, and must reject a reused `jti`.
  * @throws InvalidProof
  */
 export const checkDpopProof = async (text: string, request: ProvenRequest): Promise<DpopProof> => {
   if (text.length > maxProofLength || !compactJws.test(text))
-    throw new InvalidProof('The request must have one DPoP header with a JWT.')
+    throw new InvalidProof(
+      'The request must have exactly one DPoP header, and its value must be a JWT.',
+    )
   const { payload, thumbprint } = await verified(text, request)
   const { jti, htm, htu, iat, nonce, ath } = payload
   if (typeof jti !== 'string' || jti === '' || jti.length > maxJtiLength)
     throw new InvalidProof(`The claim jti must have 1 to ${maxJtiLength} characters.`)
   if (htm !== request.method)
-    throw new InvalidProof('The claim htm is not the method of the request.')
+    throw new InvalidProof('The claim htm must equal the method of the request.')
   if (typeof htu !== 'string' || !isSameAddress(htu, request.uri))
-    throw new InvalidProof('The claim htu is not the URL of the request.')
+    throw new InvalidProof('The claim htu must equal the URL of the request without its query.')
   if (typeof iat !== 'number' || !isRecent(iat, request.now))
-    throw new InvalidProof('The claim iat is missing, too old or in the future.')
+    throw new InvalidProof(
+      `The claim iat must be at most ${maxAge} seconds old, and must not be in the future.`,
+    )
   if (nonce !== undefined && typeof nonce !== 'string')
     throw new InvalidProof('The claim nonce must be a string.')
   if (request.accessToken !== undefined && !isHashOf(ath, request.accessToken))
-    throw new InvalidProof('The claim ath is not the hash of the access token.')
+    throw new InvalidProof('The claim ath must be the SHA-256 hash of the access token.')
   return { thumbprint, jti, nonce, expiresAt: Math.ceil((iat + maxAge) * 1000) + 1 }
 }
 
@@ -85,9 +88,12 @@ const verified = async (
     return { payload, thumbprint: await calculateJwkThumbprint(jwk, 'sha256') }
   } catch (error) {
     const cause = withoutClaims(error)
-    throw new InvalidProof('The DPoP proof is not a correctly signed JWT of the type dpop+jwt.', {
-      cause,
-    })
+    throw new InvalidProof(
+      'The DPoP proof must be a JWT of the type dpop+jwt with a valid signature.',
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -16,7 +16,7 @@ export const requestIdOf = (
   return isSane(given) ? given : randomUUID()
 }
 
-/** Adds the request ID to a response. */
+/** Adds the request ID to a response. Returns a copy if the headers of the response are immutable. */
 export const withRequestId = <A extends HttpResponse | Response>(
   response: A,
   id: string,

@@ -14,7 +14,7 @@ interface KindRules {
 
 /** The rules of each kind. */
 export const rulesOfKind: Readonly<Record<ApplicationKind, KindRules>> = {
-  // A web application may also act for itself, and its owner may add the redirect URI later.
+  // A web application may also use `client_credentials`, and the owner may add the redirect URI later.
   web: { isConfidential: true, grantTypes: null, responseTypes: null, redirectUris: 'optional' },
   spa: {
     isConfidential: false,

@@ -41,7 +41,7 @@ export const auditEvents = {
   'login.succeeded': { sentence: 'A user logged in on the login page.', details: [] },
   'login.failed': {
     sentence:
-      'A login with e-mail address and password was refused. The event names the user if the e-mail address belongs to one, and never contains the submitted values. The first failure for a user is recorded immediately. Further failures within the hour become one event with their `count`, and the time, IP address and browser of the latest failure.',
+      'A login with e-mail address and password was refused. If the e-mail address belongs to a user, the event names this user. The event never contains the submitted values. The first failure for a user is recorded immediately. Further failures within the hour become one event with their `count`, and the time, IP address and browser of the latest failure.',
     details: ['count'],
   },
   'session.ended': {
@@ -70,11 +70,12 @@ export const auditEvents = {
   'token.refreshed': { sentence: 'A refresh token was redeemed.', details: ['scopes'] },
   'token.revoked': {
     sentence:
-      'A client, a user or code of the application revoked a token, together with its authorization if it has one. `ending` contains its last four characters; null if only the authorization is known.',
+      'A client, a user or code of the application revoked a token. If the token has an authorization, the authorization was revoked too. `ending` contains the last four characters of the token; null if only the authorization is known.',
     details: ['ending'],
   },
   'token.deleted': {
-    sentence: 'An administrator deleted a token. `ending` contains its last four characters.',
+    sentence:
+      'An administrator deleted a token. `ending` contains the last four characters of the token.',
     details: ['ending'],
   },
   'refresh_token.reused': {
@@ -122,12 +123,12 @@ export const auditEvents = {
   'client.secret_reset': { sentence: 'A client received a new secret.', details: ['overlap'] },
   'client.secret_leaked': {
     sentence:
-      'A client secret was reported as leaked and was invalidated. The client has no secret until it is reset.',
+      'A client secret was reported as leaked and was revoked. The client has no valid secret until the secret is reset.',
     details: [],
   },
   'client.tokens_ended': {
     sentence:
-      'An administrator or the owner revoked all tokens of a client, and all consents to it. Its secret remains valid.',
+      'An administrator or the owner revoked all tokens of a client, and all consents to the client. The client secret remains valid.',
     details: [],
   },
   'client.id_reset': { sentence: 'A client received a new ID.', details: ['former'] },
@@ -177,7 +178,7 @@ export const auditEvents = {
   },
   'users.missing': {
     sentence:
-      'The application could not find suspiciously many of the checked users, so the sweeper did not remove their data. Recorded at most once a day.',
+      'The application did not find suspiciously many of the checked users, so the sweeper did not remove their data. Recorded at most once a day.',
     details: ['count', 'checked'],
   },
   'secret_key.rotated': {
@@ -211,21 +212,21 @@ export type AuditDetails<Name extends AuditEventName> = {
     : OwnDetails
 }[Name]
 
-/** Returns whether the name is that of a built-in audit event. */
+/** Returns whether a built-in audit event has this name. */
 export const isBuiltInEventName = (text: string): text is BuiltInEventName =>
   Object.hasOwn(auditEvents, text)
 
 /**
- * Who performed an action: a user, a client, an operator at the command line, the application or the server itself
+ * The actor of an event: a user, a client, an operator at the command line, the application or the server itself
  * (`system`), or an unknown actor.
  */
 export type AuditActor = 'user' | 'client' | 'command_line' | 'system' | 'unknown'
 
-/** Who performed an action, and from where. */
+/** The actor of an event, and the request in which the actor performed the action. */
 export interface AuditOrigin {
   readonly actor: AuditActor
   readonly actorId: UserId | null
-  /** Empty unless the actor is a user. */
+  /** The e-mail address of a user; empty for other actors. */
   readonly actorEmail: string
   /** The IP address; empty outside of a request. */
   readonly address: string

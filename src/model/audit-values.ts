@@ -1,6 +1,6 @@
 import type { AuditEvent } from './audit-event.ts'
 
-/** The columns that the seal of an audit row covers, in this order. The ID is missing, as the database assigns it. */
+/** The columns that the seal of an audit row covers, in this order. The seal does not cover the ID that the database assigns. */
 export const auditColumns = [
   'at',
   'event',

@@ -63,7 +63,7 @@ export interface SessionCheck {
   signedIn(
     credentials: Pick<PresentedCredentials, 'cookie' | 'address' | 'userAgent' | 'raw'>,
   ): Promise<SignedIn | undefined>
-  /** Returns why the JWT in the headers does not belong to the session, or undefined if it does. */
+  /** Returns the error for a JWT that does not belong to the session; undefined for the JWT of the session. */
   jwtRefusal(headers: Headers, signedIn: SignedIn): Promise<JWTExtendedException | undefined>
 }
 

@@ -10,7 +10,7 @@ export interface Authorization {
   readonly scopes: readonly string[]
   /** The resources for which tokens may be issued (RFC 8707 §2); empty: all resources that the server protects. */
   readonly resources: readonly string[]
-  /** The binding of the redeemed code, by which a repeated redemption is detected; null without a code. */
+  /** The binding of the redeemed code, with which the server detects a repeated redemption; null without a code. */
   readonly code: CodeBinding | null
   /** The `User-Agent` of the browser in which the user agreed, or of a device with a device code; empty if unknown. */
   readonly userAgent: string
@@ -25,7 +25,7 @@ export interface Authorization {
 export interface CodeBinding {
   readonly clientId: string
   readonly redirectUri: string
-  /** Whether the authorization request contained the redirect URI. The token request must then repeat it. */
+  /** Whether the authorization request contained the redirect URI. If so, the token request must repeat the URI. */
   readonly redirectUriGiven: boolean
   /** Values that extensions added, such as the PKCE challenge, by the name of the extension. */
   readonly extensions: Readonly<Record<string, unknown>>
@@ -44,7 +44,7 @@ export interface AuthorizationCode extends CodeBinding {
   readonly expiresAt: number
 }
 
-/** A user's decision to grant scopes to a client, remembered until it is withdrawn. */
+/** A user's decision to grant scopes to a client, stored until the user withdraws the consent. */
 export interface Consent {
   /** The ID, which changes only if the user withdraws the consent and consents again. */
   readonly id: string

@@ -27,7 +27,7 @@ const refused = (sentence: string): InvalidField => new InvalidField('jwks', sen
 
 /**
  * Returns the keys of a JSON Web Key Set that can authenticate a client. Keys of unsupported types are ignored
- * (RFC 7517 §5). A private key makes the whole set invalid, because it is no longer secret.
+ * (RFC 7517 §5). A private key makes the whole set invalid, because the client has disclosed the key.
  * @throws InvalidField `jwks` for a value that is not a key set, or a set without a usable key
  */
 export const clientKeys = (document: unknown): JSONWebKeySet => {

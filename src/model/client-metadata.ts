@@ -80,7 +80,7 @@ export type ClientMetadata = {
   readonly [N in MemberName]?: Members[N]['schema']['_zod']['output'] | undefined
 }
 
-/** Members that only describe or restrict the client. No permission depends on them. */
+/** Members that only describe or restrict the client. No permission depends on these members. */
 const storedMembers = [
   'logo_uri',
   'contacts',
@@ -135,7 +135,7 @@ export interface MetadataRules {
   /** The permitted grant types, with `implicit` if a permitted response type needs it. */
   readonly grantTypes: readonly string[]
   readonly responseTypes: readonly string[]
-  /** Grant types that are refused instead of removed, because a client that requests them could not work without them. */
+  /** Grant types that are refused instead of removed, because the requesting client could not work without them. */
   readonly grantTypesWithoutConsent: readonly string[]
   /** Grant types that only confidential clients may use. */
   readonly grantTypesOfClients: readonly string[]
@@ -205,7 +205,7 @@ export const describedClient = (
   }
 }
 
-/** Returns the requested method, or the first permitted one of the methods that the client supports. */
+/** Returns the requested method if it is permitted, or else the first permitted method that the client supports. */
 const authMethodOf = (
   {
     token_endpoint_auth_method: requested = 'client_secret_basic',
@@ -284,8 +284,8 @@ const redirectUrisOf = (
 }
 
 /**
- * Returns the metadata of a client without its scopes, if none of the scopes exists. Such a client, for instance Claude,
- * sends the same scopes to every server, and could otherwise request no scope.
+ * Removes the scopes from the metadata of a client if none of the scopes exists. Some clients, for instance Claude, send
+ * the same scopes to every server. With only unknown scopes, such clients could request no scope at all.
  */
 export const withoutForeignScopes = (
   { scope, ...metadata }: ClientMetadata,

@@ -29,7 +29,7 @@ export interface ClientFields {
   readonly clientId: string
   /** The digest of the client secret. The secret itself is never stored. */
   readonly clientSecret: Digest
-  /** The digest of the former secret, which a reset with an overlap leaves valid until it expires; null without one. */
+  /** The digest of the former secret, which remains valid during the overlap after a reset; null without an overlap. */
   readonly previousClientSecret: Digest | null
   /** The expiry of the former secret, in milliseconds since the epoch. */
   readonly previousClientSecretExpires: number | null
@@ -40,8 +40,8 @@ export interface ClientFields {
   readonly userId: UserId | null
   readonly isConfidential: boolean
   /**
-   * True for a client that the application registered for itself. Its owner does not see it on the settings pages, and
-   * users see it as verified.
+   * True for a client that the application registered for itself. The settings pages do not show this client to its
+   * owner, and users see the client as verified.
    */
   readonly isInternal: boolean
   /** True for the hidden client of a personal token, which no OAuth endpoint accepts. */
@@ -74,11 +74,11 @@ export interface ClientFields {
   readonly jwksUri: string | null
   /** The digest of the token with which the client manages its own registration (RFC 7592). */
   readonly registrationToken: Digest | null
-  /** The digest of the logo that the server fetched. Null without one; a client that is not verified has none. */
+  /** The digest of the logo that the server fetched; null without a logo. Only a verified client has a logo. */
   readonly logo: string | null
   /**
    * Other client metadata (RFC 7591 §2) as JSON, and entries that the server adds: the time of a leak, and the time at
-   * which a metadata document was last fetched. No permission depends on it.
+   * which a metadata document was last fetched. No permission depends on these values.
    */
   readonly metadata: string
 }
@@ -122,14 +122,14 @@ export class Client {
   }
 
   /**
-   * The e-mail address of the client's owner, or the host of the client's metadata document; undefined for a client
-   * that has neither, such as a client that registered itself.
+   * The e-mail address of the client's owner, or the host of the client's metadata document. Undefined for other
+   * clients, such as a client that registered itself.
    */
   get maker(): string | undefined {
     return this.origin === 'metadata_document' ? new URL(this.clientId).host : this.owner?.email
   }
 
-  /** The first redirect URI, or undefined without any. */
+  /** The first redirect URI; undefined for a client without redirect URIs. */
   get defaultRedirectUri(): string | undefined {
     return this.redirectUris[0]
   }
@@ -142,7 +142,7 @@ export class Client {
 
   /**
    * The response types that the settings enable and this client may use. A client without a limit receives no ID token
-   * through the browser, because it may not check the nonce.
+   * through the browser, because the client possibly does not check the nonce.
    */
   get allowedResponseTypes(): readonly string[] {
     const { allowedResponseTypes: configured } = this.#context
@@ -152,8 +152,8 @@ export class Client {
   }
 
   /**
-   * The time at which the client secret was invalidated after a leak report, in milliseconds since the epoch. Null
-   * without a report, after a reset of the secret, and for every client that no owner registered.
+   * The time at which the client secret was revoked after a leak report, in milliseconds since the epoch. Null without a
+   * report, after a reset of the secret, and for every client that was not registered by an owner.
    */
   get secretLeakedAt(): number | null {
     const { secret_leaked_at: at }: { secret_leaked_at?: number } = JSON.parse(this.metadata)

@@ -1,2 +1,2 @@
-/** The number at which pages stop counting rows, to avoid reading a large table. Pages display "more than 1,000". */
+/** The number at which pages stop counting rows, because a count of a large table is slow. Pages display "more than 1,000". */
 export const countLimit = 1_001

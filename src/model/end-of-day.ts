@@ -39,16 +39,16 @@ export const knownTimeZone = (name: string | undefined): string => {
 }
 
 /**
- * Returns the last second of a day such as `2027-01-31` in a time zone, in milliseconds since the epoch. A page of the
- * same time zone therefore shows this day. Returns NaN for an invalid day.
+ * Returns the last second of a day such as `2027-01-31` in a time zone, in milliseconds since the epoch. A page that
+ * formats this time in the same time zone shows the same day. Returns NaN for an invalid day.
  */
 export const endOfDay = (day: string, timeZone: string): number => {
   const local = Date.parse(`${day}T23:59:59Z`)
   // The calendar of JavaScript accepts days such as February 30 and moves them to the next month.
   if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 10) !== day) return Number.NaN
-  // `local` is the wanted time of day, but in UTC. The offset of the zone at `local` can differ from the offset at the
-  // end of the day, for instance because of daylight saving time. So compute an approximate result first, and then use
-  // the offset at that time.
+  // `local` is the end of the day in UTC. The offset of the zone at `local` can differ from the offset at the local end
+  // of the day, for instance because of daylight saving time. Therefore, compute an approximate result first, and then
+  // use the offset at that time.
   const near = local - offsetAt(local, timeZone)
   return local - offsetAt(near, timeZone)
 }

@@ -31,7 +31,8 @@ export const asSeen = (name: string): string =>
     .trim()
 
 /**
- * Validates the name of a client or a personal token: 1 to 40 visible characters. Returns it in NFC with single blanks.
+ * Validates the name of a client or a personal token: 1 to 40 visible characters. Returns the name in NFC with single
+ * blanks.
  */
 export const validName = (value: string): string => {
   const name = normalized('name', value)

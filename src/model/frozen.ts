@@ -1,6 +1,6 @@
 /**
- * Freezes an object and its arrays. Look-ups return the same record to concurrent requests, so a change by one caller would
- * affect all of them.
+ * Freezes an object and its arrays. Look-ups return the same record to concurrent requests, so a change by one request
+ * would affect the other requests.
  */
 export const frozen = <T extends object>(record: T): T => {
   for (const value of Object.values(record)) if (Array.isArray(value)) Object.freeze(value)

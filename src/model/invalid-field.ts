@@ -65,7 +65,7 @@ export class InvalidField extends Error {
   }
 }
 
-/** The errors of several invalid fields. Its message, field and detail are those of the first error. */
+/** The errors of several invalid fields. The message, field and detail are those of the first error. */
 export class InvalidFields extends InvalidField {
   /** The error of each invalid field or line. */
   readonly all: readonly InvalidField[]

@@ -3,7 +3,7 @@ import type { UserId } from './user.ts'
 /** A credential that leaked and was invalidated. */
 export interface LeakedCredential {
   readonly kind: 'access_token' | 'refresh_token' | 'personal_token' | 'client_secret'
-  /** The client of the credential. For a personal token, its hidden client, which was deleted with the token. */
+  /** The client of the credential. For a personal token: the hidden client, which was deleted with the token. */
   readonly clientId: string
   /** The name of the client. For a personal token, the name that its user gave it. */
   readonly name: string
@@ -21,5 +21,5 @@ export interface LeakReport extends LeakedCredential {
   readonly source: string
 }
 
-/** Notifies the owner. The server calls it after invalidating the credential, and does not wait for the result. */
+/** Notifies the owner. The server calls this function after the revocation, and does not wait for the result. */
 export type OnLeaked = (report: LeakReport) => void | Promise<void>

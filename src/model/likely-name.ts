@@ -3,7 +3,7 @@ import { closestMatch } from 'leven'
 /** Returns the known name that is the most similar to a misspelled name; undefined if no known name is similar. */
 export const likelyName = (name: string, known: readonly string[]): string | undefined => {
   const candidates = new Map(known.map((candidate) => [candidate.toLowerCase(), candidate]))
-  // Short names allow fewer typing errors. A maximum of three would suggest `log` for every name of three letters.
+  // A short name may contain fewer typing errors: with three errors, `log` would resemble every name of three letters.
   const maxDistance = Math.min(3, Math.floor(name.length / 3))
   const match = closestMatch(name.toLowerCase(), [...candidates.keys()], { maxDistance })
   return match === undefined ? undefined : candidates.get(match)

@@ -13,7 +13,7 @@ const groups = (address: string, count: number): string =>
 export const networkOf = (address: string): string =>
   isIPv6(address) ? groups(address, 4) : address
 
-/** Returns the /24 (IPv4) or /48 (IPv6) network, whose addresses a single person can probably use. */
+/** Returns the /24 (IPv4) or /48 (IPv6) network, because a single person can often use all addresses of this network. */
 export const siteNetworkOf = (address: string): string => {
   if (isIPv6(address)) return `${groups(address, 3)}::/48`
   return isIPv4(address) ? address.replace(/\d+$/, '0/24') : address

@@ -47,7 +47,7 @@ export const openidMembers = {
     z.array(address).max(maxRequestUris).readonly(),
     `an array of at most ${maxRequestUris} https URLs`,
   ),
-  // Clients of other servers name algorithms that this server does not support, so the schema accepts every name.
+  // Accept every name, because clients for many servers may name algorithms that this server does not support.
   request_object_signing_alg: member(z.string().max(maxAlgorithmLength), 'an algorithm'),
   require_signed_request_object: flag,
 } as const
@@ -135,7 +135,7 @@ export const checkAddresses = (
 }
 
 /**
- * Returns an address without its fragment. The fragment of a `request_uri` only tells a server that the content has
- * changed (OpenID Connect Core §6.2).
+ * Returns an address without its fragment. A client changes the fragment of a `request_uri` only to announce that the
+ * content has changed (OpenID Connect Core §6.2).
  */
 export const withoutFragment = (address: string): string => address.replace(/#.*/s, '')

@@ -101,8 +101,8 @@ export const openidScopes: readonly Scope[] = [
 ]
 
 /**
- * Removes the scopes of OpenID Connect that are not in `kept`. They have no effect in a personal token, because no
- * client logs in a user with it.
+ * Removes the scopes of OpenID Connect that are not in `kept`. These scopes have no effect in a personal token, because
+ * no client uses a personal token to log in a user.
  */
 export const withoutOpenidScopes = (
   scopes: readonly Scope[],

@@ -46,7 +46,7 @@ export class Parameters {
     return values[0] || undefined
   }
 
-  /** Returns the value, or undefined if it is absent or empty. Refuses control characters. */
+  /** Returns the value, or undefined if the parameter is absent or empty. @throws OAuthError for a control character */
   optional(name: string): string | undefined {
     const value = this.opaque(name)
     if (value !== undefined && !withoutControlCharacters.test(value)) {
@@ -55,7 +55,7 @@ export class Parameters {
     return value
   }
 
-  /** Returns the value of a parameter. @throws OAuthError `invalid_request` if it is missing, empty or repeated */
+  /** Returns the value. @throws OAuthError `invalid_request` if the parameter is missing, empty or repeated */
   required(name: string): string {
     const value = this.optional(name)
     if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing.`)

@@ -1,6 +1,6 @@
 /** A resource for which tokens can be issued (RFC 8707 §2): the whole application, or a part with a separate URL. */
 export interface ProtectedResource {
-  /** The identifier: an https URL without a fragment. Tokens for this resource have it as their audience. */
+  /** The identifier: an https URL without a fragment. The identifier is the audience of tokens for this resource. */
   readonly resource: string
   /** The name that users read (RFC 9728 §2, `resource_name`). */
   readonly name?: string
@@ -13,8 +13,8 @@ export interface ProtectedResource {
 }
 
 /**
- * Finds a resource by its identifier. Identifiers are compared as strings (RFC 3986 §6.2.1), except for the slash that
- * every URL parser appends to an origin: `https://h` and `https://h/` are equal.
+ * Finds a resource by its identifier. Compares identifiers as strings (RFC 3986 §6.2.1). Only `https://h` and
+ * `https://h/` are equal, because URL parsers append this slash to an origin.
  */
 export const resourceNamed = (
   resources: readonly ProtectedResource[],

@@ -6,7 +6,7 @@ import type { FoundToken, TokenSubject } from './token.ts'
 export interface TokenRestrictions {
   /** The resources for which the token is valid. RFC 8707 §2. */
   readonly resources?: readonly string[]
-  /** The resources of the authorization, if a later refresh may restore more than this token has. */
+  /** The resources of the authorization, if a later refresh may request more resources than this token has. */
   readonly grantedResources?: readonly string[]
   /** The thumbprint of the key whose possession each request has to prove. RFC 9449 §6.1. */
   readonly keyThumbprint?: string
@@ -30,7 +30,7 @@ export interface UserRedemption extends TokenRestrictions {
   readonly scopes: readonly string[]
   /** Whether a refresh token is issued, provided that the client may use the `refresh_token` grant. */
   readonly refreshable: boolean
-  /** The consent and the session of the grant. No token is issued if one of the two has ended before the write. */
+  /** The consent and the session of the grant. No token is issued if the consent or the session has ended before the write. */
   readonly under?: {
     readonly consentId: string
     readonly sessionId: string | null
@@ -52,7 +52,7 @@ export interface RefreshRedemption extends TokenRestrictions {
   readonly type: 'refresh'
   readonly client: Client
   readonly presented: string
-  /** The normalized parameters, by which a retry of the same request is recognized. */
+  /** The normalized parameters, with which the server recognizes a retry of the same request. */
   readonly parameters: string
   /** The current pair of the refresh token; undefined if the token was rotated or never existed. */
   readonly current?: { readonly found: FoundToken; readonly scopes: readonly string[] }

@@ -16,7 +16,7 @@ export type RedirectUriPart =
 /** The difference between a refused redirect URI and the registered URI that resembles it most. */
 export interface RedirectUriDifference {
   readonly registered: string
-  /** The differences, in the order of the components of a URI; `character` is the last one. */
+  /** The differences, in the order of the components of a URI; `character` comes last. */
   readonly parts: readonly RedirectUriPart[]
   /** The number of characters at the beginning that both URIs have in common. */
   readonly equalStart: number
@@ -24,7 +24,10 @@ export interface RedirectUriDifference {
   readonly equalEnd: number
 }
 
-/** Compares a refused redirect URI with the registered URIs. Returns undefined if none is registered. */
+/**
+ * Compares a refused redirect URI with the registered URIs. Returns the smallest difference, or undefined if no URI is
+ * registered.
+ */
 export const redirectUriDifference = (
   registered: readonly string[],
   refused: string,
@@ -62,7 +65,7 @@ const differingParts = (registered: string, refused: string): readonly RedirectU
 
 const withoutSlash = (path: string): string => path.replace(/\/$/, '')
 
-/** Splits a URI as RFC 3986 appendix B does, also if it is not valid. */
+/** Splits a URI with the pattern of RFC 3986 appendix B, which also matches an invalid URI. */
 const partsOf = (uri: string) => {
   const [, scheme = '', authority = '', path = '', query = '', fragment = ''] =
     /^([^:/?#]*:)?(\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(uri) ?? []

@@ -6,12 +6,12 @@ const https = /^https:\/\/(?:[A-Za-z0-9\-._]+|\[[0-9A-F:.]+\])(?::\d{1,5})?(?:[/
 const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i
 /** A private-use scheme is a reversed domain name, so it must contain a dot (RFC 8252 §7.1). */
 const privateUseUri = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/
-/** The server appends the response to the URI, and some browsers and proxies refuse URLs that are much longer. */
+/** The server appends the response to the URI, and some browsers and proxies refuse long URLs. */
 const maxUriLength = 2000
 /**
- * The parameters of an authorization response on which a client acts (RFC 6749 §4.1.2 and §4.2.2, RFC 9207 §2). They
- * are forbidden in a redirect URI, because a client that finds a parameter twice may use the registered value.
- * `error_uri`, `expires_in`, `scope` and `token_type` are permitted: they only describe the result.
+ * The parameters of an authorization response on which a client acts (RFC 6749 §4.1.2 and §4.2.2, RFC 9207 §2). A
+ * redirect URI must not contain these parameters, because a client that finds a parameter twice may use the registered
+ * value. `error_uri`, `expires_in`, `scope` and `token_type` are permitted, because they only describe the result.
  */
 const responseParameter = /^(?:code|state|iss|error|error_description|access_token)$/i
 
@@ -27,7 +27,7 @@ export interface RedirectUriProblem {
   readonly value?: number
 }
 
-/** Returns why a redirect URI cannot be registered, or undefined if it can. RFC 9700 §2.1, RFC 8252 §7. */
+/** Returns the reason to refuse a redirect URI; undefined for an acceptable URI. RFC 9700 §2.1, RFC 8252 §7. */
 export const redirectUriProblem = (
   uri: string,
   rules: RedirectUriRules,
@@ -48,7 +48,7 @@ export const redirectUriProblem = (
   return problems.notHttps
 }
 
-/** Schemes that browsers, operating systems or several applications use, so none of them belongs to one application. */
+/** Schemes that browsers, operating systems or several applications use, so that no single application owns them. */
 const sharedSchemes = /^(?:https?|javascript|data|vbscript|file|blob|about|urn|ws|wss|ftp):/i
 
 /**
@@ -65,8 +65,8 @@ export const hasSchemeOfApplication = (uri: string): boolean => {
   )
 }
 
-// Compare the names as clients read them. All clients decode the names. Some clients also treat a semicolon as a
-// separator, or remove blanks around a name.
+// Compare the names in the form in which clients read them. All clients decode the names. Some clients also treat a
+// semicolon as a separator, or remove blanks around a name.
 const hasResponseParameter = (uri: string): boolean => {
   const query = uri.includes('?') ? uri.slice(uri.indexOf('?') + 1) : ''
   const names = new URLSearchParams(query.replaceAll(';', '&')).keys()

@@ -1,10 +1,10 @@
-/** The refusal of a request of a client, as its owner sees it. It contains no secret and no other parameter. */
+/** A refused request of a client, as the owner of the client sees it. Contains no secret, and only `redirect_uri`. */
 export interface Refusal {
   /** Milliseconds since the epoch. */
   readonly at: number
   /** The error code of the protocol. */
   readonly error: string
   readonly description: string
-  /** The redirect URI of the request, if it was the reason. */
+  /** The redirect URI of the request, if the server refused the request because of this URI. */
   readonly redirectUri?: string
 }

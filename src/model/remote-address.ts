@@ -4,7 +4,7 @@ import { loopbackHosts } from './loopback.ts'
 const maxAddressLength = 1_000
 /** Characters of RFC 3986, and `%` only before two hexadecimal digits. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
-/** Lower ports are reserved for services such as mail and remote shells, which do not serve documents. */
+/** The lowest permitted port except 443, because lower ports belong to services such as mail and remote shells. */
 const firstAllowedPort = 1_024
 
 export interface RemoteAddressRules {
@@ -13,8 +13,8 @@ export interface RemoteAddressRules {
 }
 
 /**
- * Returns why the server refuses to fetch a URL that a client supplied; undefined if the URL is allowed. Checks only
- * the text of the URL. The resolved IP address is checked before the connection is opened.
+ * Returns the reason to refuse a URL that a client supplied; undefined if the server may fetch the URL. Checks only the
+ * text of the URL. Before the server opens a connection, it checks the resolved IP address.
  */
 export const remoteAddressProblem = (
   text: string,
@@ -38,7 +38,7 @@ export const remoteAddressProblem = (
 const hostProblem = (hostname: string): string | undefined => {
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0)
     return 'Its host must be a name, not an IP address.'
-  // A name without a dot is resolved within the local network. A name that ends with a dot is in no certificate.
+  // A name without a dot is resolved within the local network. No certificate contains a name that ends with a dot.
   if (!/^[^.]+(?:\.[^.]+)+$/.test(hostname)) return 'Its host must be a full domain name.'
   return undefined
 }

@@ -16,8 +16,8 @@ export interface RoutineCount {
 }
 
 /**
- * Returns whether the audit log keeps only the number of such events by default: refreshed tokens, exchanged tokens, and
- * tokens that clients request for themselves. They change nobody's permissions.
+ * Returns whether, by default, the audit log stores only the number of these events: refreshed tokens, exchanged tokens,
+ * and tokens that clients request for themselves. These events change no permissions.
  */
 export const isCounted = ({ event, isRoutine }: AuditEvent): boolean =>
   isRoutine && (event === 'token.issued' || event === 'token.refreshed')

@@ -18,7 +18,7 @@ export interface ScopeOptions {
   readonly helpText?: string
   /** The heading under which the scope is listed. */
   readonly group?: string
-  /** Hides the scope from users. Clients cannot request it: only code and the command line can assign it. */
+  /** Hides the scope from users. Clients cannot request the scope. Only code and the command line can assign it. */
   readonly internal?: boolean
   /**
    * Whether the scope only permits reading, or also changing data. The pages show this in words. Default: derived from
@@ -41,7 +41,8 @@ export interface ScopeTexts {
 const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/
 
 /**
- * The scopes of the application, which it may declare in this form, so that a misspelled scope in a guard does not compile:
+ * The scopes of the application. An application may declare its scopes as follows, so that a misspelled scope in a guard
+ * does not compile:
  *
  *     declare module 'svc-oauth2server/scopes' {
  *       interface DeclaredScopes { scopes: 'notes:read' | 'notes:write' }
@@ -197,9 +198,8 @@ export const parseScope = (text: string): readonly string[] => {
 }
 
 /**
- * The scope with which a client of OpenID Connect requests a refresh token. Many clients always send it. In this
- * server, the grant decides whether to issue a refresh token. Unless the scope is registered, it is therefore ignored
- * instead of refused.
+ * The scope with which a client of OpenID Connect requests a refresh token. Many clients always send this scope. A server
+ * that has not registered the scope ignores it, because the grant decides whether to issue a refresh token.
  */
 export const offlineAccess = 'offline_access'
 
@@ -210,10 +210,10 @@ export const isWithin = (inner: readonly string[], outer: readonly string[]): bo
 }
 
 /**
- * Returns the requested scopes, or `otherwise` for a request without scopes. Ignores `offline_access` in the request if
- * it is not in `within`. A request for `offline_access` alone is therefore a request without scopes.
- * @throws OAuthError `invalid_scope` for any other scope that is not in `within`, also for a scope of `otherwise`,
- * because a grant of the application may pass any defaults
+ * Returns the requested scopes, or `otherwise` for a request without scopes. Ignores `offline_access` if `within` does
+ * not contain this scope. A request for `offline_access` alone is then a request without scopes.
+ * @throws OAuthError `invalid_scope` if `within` does not contain a scope. This includes the scopes of `otherwise`,
+ * because a grant of the application may pass any defaults.
  */
 export const narrow = (
   requested: string | undefined,

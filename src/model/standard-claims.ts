@@ -31,9 +31,8 @@ export const scopeOfClaim = (claim: string): string | undefined =>
   Object.keys(claimsOfScope).find((scope) => claimsOfScope[scope]?.includes(claim))
 
 /**
- * A callback of the application that returns claims about a user: standard claims, and claims of the application. It
- * may return more than the scopes cover: the server sends a standard claim to the client only if a granted scope covers
- * it.
+ * A callback of the application that returns claims about a user: standard claims, and claims of the application. The
+ * server sends a standard claim to the client only if a granted scope covers the claim.
  * @param asked the languages that the client prefers, the most preferred first (OpenID Connect Core §5.2)
  */
 export type FindClaims = (

@@ -18,7 +18,7 @@ export interface UserTableColumns {
   readonly isAdmin?: string
   /**
    * The column with the time at which the user was created, in UTC. The server refuses older tokens, clients, consents
-   * and sessions, because they belong to a deleted user who had the same ID. PostgreSQL: a timestamp or a date. SQLite:
+   * and sessions, because these belong to a deleted user who had the same ID. PostgreSQL: a timestamp or a date. SQLite:
    * seconds or milliseconds since the epoch, or text such as `2026-11-23T20:00:00Z`.
    */
   readonly createdAt?: string
@@ -31,10 +31,10 @@ export interface UserTableColumns {
   readonly keyType?: UserKeyType
   /**
    * Whether the tables of the server have cascading foreign keys to the user table. By default, the migration that
-   * creates the tables of the server adds these keys if the database permits them: the user table is not a view, its
-   * key is unique, it is in the main database (SQLite), and the account of the server may refer to it (PostgreSQL). Set
-   * this option to false if the application rebuilds the user table in SQLite with foreign keys enabled: dropping the
-   * old table would delete every token.
+   * creates the tables of the server adds these keys if the database permits them. The user table must not be a view,
+   * and its key must be unique. In SQLite, the user table must be in the main database. In PostgreSQL, the account of
+   * the server must be permitted to refer to the user table. Set this option to false if the application rebuilds the
+   * user table in SQLite with foreign keys enabled, because dropping the old table would delete every token.
    */
   readonly foreignKeys?: boolean
   readonly withPassword?: FindByPassword
@@ -67,7 +67,7 @@ export interface UserCallbacks {
   findByEmail?(email: string): Promise<User | undefined>
   /**
    * Lists at most `limit` users in the order of their IDs, beginning after the ID `after`: the users whose e-mail address
-   * begins with the text, or all users for an empty text. Administrators need it to search the users on the pages.
+   * begins with the text, or all users for an empty text. The pages call this function when administrators search users.
    */
   search?(
     text: string,
@@ -79,7 +79,8 @@ export interface UserCallbacks {
 
 /**
  * Returns the user with this e-mail address and password; undefined if the password is wrong. The built-in login, the
- * `password` grant and `checkPassword` use it. Without it, the application needs its own login (`resourceOwner`).
+ * `password` grant and `checkPassword` call this function. Without this function, the application needs its own login
+ * (`resourceOwner`).
  */
 export type FindByPassword = (
   email: string,
@@ -87,8 +88,8 @@ export type FindByPassword = (
 ) => Promise<{ readonly id: UserId } | undefined>
 
 /**
- * Deactivates or activates a user of the application. With it, administrators can do so on the pages, and operators on the
- * command line.
+ * Deactivates or activates a user of the application. The pages of administrators and the command line call this
+ * function.
  */
 export type SetActive = (id: UserId, active: boolean) => Promise<void>
 

@@ -5,7 +5,9 @@ import type { Language } from './messages/languages.ts'
 /** The language of the reader of a page, and the locale for dates and numbers. */
 export interface Reader {
   readonly language: Language
-  /** The most specific language tag that the browser requested, because `en-GB` and `en-US` format dates differently. */
+  /**
+   * The most specific language tag that the browser requested, because `en-GB` and `en-US` format dates differently.
+   */
   readonly locale: string
   readonly direction: 'ltr' | 'rtl'
 }
@@ -33,7 +35,7 @@ export interface FrameLinks {
   readonly password: string | null
   /** The activity page of the user's account. */
   readonly activity: string
-  /** The page on which a user looks up and ends leaked secrets. */
+  /** The page on which a user looks up and revokes leaked secrets. */
   readonly leaked: string
   /** The overview of the administration. */
   readonly admin: string
@@ -54,7 +56,7 @@ export interface FrameLinks {
   readonly hostLogout: string | null
 }
 
-/** The data that surrounds the content of a page, such as the header and the language. */
+/** The values that all pages share, such as the name of the application, the URLs and the texts. */
 export interface Frame {
   readonly brand: Brand
   readonly links: FrameLinks
@@ -65,13 +67,13 @@ export interface Frame {
   /** The CSRF token for the forms of the page. */
   readonly csrfToken: string
   /**
-   * The value of the hidden field `form_id` in forms of the settings pages. If such a form is sent twice, the server
-   * processes the form once. It also proves whose page contained the form, after the session has ended.
+   * The value of the hidden field `form_id` in forms of the settings pages. If a form is sent twice, the server
+   * processes it once. The value also proves which user's page contained the form, even after the session has ended.
    */
   readonly formId: string
   /** Whether the request failed. The title of the page then begins with the word "Error". */
   readonly isError: boolean
-  /** Milliseconds since the epoch. */
+  /** The time of the request, in milliseconds since the epoch. */
   readonly now: number
 }
 

@@ -1,6 +1,6 @@
 import { html as tag, raw as trusted } from 'hono/html'
 
-/** Markup created by `html`, which escapes all values, or by `raw`. */
+/** Markup from `html`, which escapes all values, or from `raw`, which escapes nothing. */
 export type Html = Markup | Promise<Markup>
 
 /** Markup whose values are escaped. */
@@ -20,10 +20,10 @@ export const html = (strings: TemplateStringsArray, ...values: readonly unknown[
  */
 export const raw = (markup: string): Html => trusted(markup)
 
-// A placeholder that occurs in no message and no name.
+// This character occurs in no message and no name.
 const placeholder = '\u0000'
 
-/** Returns a message in which an element replaces the argument, at the position that the language requires. */
+/** Returns a message as markup, with an element in place of its argument. Each language chooses the position. */
 export const filled = (text: (value: string) => string, element: Html): Html => {
   const [before = '', ...after] = text(placeholder).split(placeholder)
   return html`${before}${element}${after.join('')}`

@@ -16,7 +16,7 @@ export interface LayoutOptions {
   readonly place?: Place
 }
 
-/** Renders a page around its content. */
+/** Renders a complete page with the given content. */
 export const layout = (
   frame: Frame,
   title: string,

@@ -28,9 +28,9 @@ export interface ClientFinder {
   /** @throws OAuthError if an extension does not accept the ID, or if the look-up failed */
   getClient(clientId: string, lookup?: ClientLookup): Promise<Client | undefined>
   /**
-   * Returns a client as this process last read it. The caller passes the version to `tokens.issue`, and looks the
-   * client up before it refuses a request. Returns undefined if this process has not read the client yet, or if the
-   * application replaces a step of a token request.
+   * Returns a client as this process last read it, possibly outdated. Pass the version to `tokens.issue`, and call
+   * `getClient` before you refuse a request. Returns undefined if this process has not read the client yet, or if a
+   * function of the application takes part in token requests.
    */
   recallClient(clientId: string): { readonly client: Client; readonly version: string } | undefined
 }

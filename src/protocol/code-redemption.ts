@@ -12,7 +12,7 @@ import type { ServerContext } from './server-context.ts'
 /** The types of codes that a client redeems for a user's tokens. */
 export type CodeKind = 'authorization_code' | 'device_code'
 
-/** What the user granted: the scopes, the consent and the session. */
+/** The scopes that a user granted, with the consent and the session. */
 export interface Granted {
   readonly userId: UserId
   readonly consentId: string
@@ -108,7 +108,7 @@ export const revokeReplay = async (
  * Returns the error for a code that is expired, redeemed, never issued, or issued to another client. A replay revokes
  * the tokens of the code (RFC 6749 §4.1.2), but only with the complete proof: an attacker who stole only the code must
  * not be able to revoke tokens.
- * @param check verifies the further conditions of this type of code @throws OAuthError
+ * @param check throws an OAuthError if a further condition of this type of code is not met
  */
 export const unknownCode = async (
   kind: CodeKind,

@@ -32,7 +32,7 @@ export interface DeclaredNames {
   readonly values?: Readonly<Record<string, ShortLivedKind<unknown>>>
 }
 
-/** The names in a table that may be missing. */
+/** The names in an optional table. */
 type KeyOf<T> = keyof NonNullable<T> & string
 
 /** The part of the server context that `ExtensionNames` needs. */

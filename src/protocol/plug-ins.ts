@@ -4,7 +4,7 @@ import type { ExtensionFor } from './plug-ins/extension.ts'
 import type { GrantFor } from './plug-ins/grant.ts'
 import type { ServerContext } from './server-context.ts'
 
-// The plug-ins receive the server context, which lists the plug-ins. Type parameters avoid the import circle.
+// The plug-ins receive the server context, which lists the plug-ins. Type parameters avoid the circular import.
 
 /** The code that redeems the token requests with one `grant_type`. */
 export type Grant = GrantFor<ServerContext>

@@ -34,7 +34,7 @@ export interface ResourceServerOptions {
   readonly acceptQueryAccessToken: boolean
   readonly realm: string
   /**
-   * Returns the URL of the metadata of a protected resource. Clients find this server in this metadata. RFC 9728 §5.1.
+   * Returns the URL of the metadata of a protected resource. The metadata names this server. RFC 9728 §5.1.
    */
   readonly resourceMetadata: (resource?: string) => string
   /** Whether tokens that are bound to keys are accepted (RFC 9449). */
@@ -47,9 +47,9 @@ export interface ResourceServerOptions {
   readonly check: (presented: PresentedToken, found: FoundToken) => void | Promise<void>
 }
 
-const lacksScope = 'The token lacks a scope that is needed.'
+const lacksScope = 'The token lacks a required scope.'
 const notValid = 'The access token is not valid.'
-// The holder of a valid token may know the reason, and needs the resource to request another token.
+// Tell the reason to the holder of a valid token, who needs the resource to request another token.
 const issuedForAnother = (resource: string): string =>
   `The access token was not issued for this resource. Request a token with resource=${resource}`
 
@@ -161,10 +161,10 @@ export class ResourceServer {
       (inQuery.length === 1 && authorization !== null) ||
       authorization?.includes(',')
     ) {
-      throw this.#challenge('invalid_request', 'Give one credential, once.', credentials)
+      throw this.#challenge('invalid_request', 'Send exactly one credential.', credentials)
     }
     const [fromQuery] = inQuery
-    // Treat an empty value as an invalid token: the session of the request must not authenticate it instead.
+    // Treat an empty value as an invalid token. Otherwise, the session would authenticate the request instead.
     if (fromQuery !== undefined) return { scheme: 'query', accessToken: fromQuery, credentials }
     const [, scheme, value] = /^(bearer|dpop) +(.+)$/i.exec(authorization ?? '') ?? []
     if (scheme === undefined || value === undefined) return undefined
@@ -255,7 +255,7 @@ export class ResourceServer {
           throw this.unauthenticated(credentials)
         return { auth: anonymous }
       }
-      // A value with a dot may be the JWT of an ended session: return the challenge for a missing credential.
+      // A value with a dot may be the JWT of an ended session, so return the challenge for a missing credential.
       throw mayBeJwt(authorization, jwtAuthHeaderType)
         ? this.unauthenticated(credentials)
         : this.invalidToken(credentials)

@@ -105,18 +105,18 @@ export interface Operations {
   countGrant<T>(type: string, run: () => Promise<T>): Promise<T>
 }
 
-/** Ends what depends on a login: tells clients of OpenID Connect, and revokes access that is not for later use. */
+/** Handles ended logins: notifies the clients of OpenID Connect, and revokes access without `offline_access`. */
 export interface Logouts {
   /** Ends the logins of a user whose sessions at this server do not exist any more. */
   sessionsEnded(userId: UserId): Promise<void>
-  /** Ends the logins of a deactivated or deleted user, whose tokens are invalid already. */
+  /** Notifies the clients of a deactivated or deleted user. The tokens of this user are already invalid. */
   userEnded(userId: UserId): Promise<void>
   /**
    * Ends the logins of a user whom the application logged out.
    * @param sessionId the session of the application; undefined for all sessions of the user
    */
   loggedOut(userId: UserId, sessionId?: string): Promise<void>
-  /** Ends all attempts to reach clients. */
+  /** Cancels all attempts to notify clients. */
   stop(): void
 }
 
@@ -159,13 +159,13 @@ export interface ServerContext
     PlugIns {
   readonly ui: Ui
   readonly shortLived: ShortLived
-  /** Why the latest requests of each client were refused. */
+  /** The latest refused requests of each client, with the reasons. */
   readonly refusals: ClientRefusals
   /** The logos of verified clients. */
   readonly logos: ClientLogos
   readonly operations: Operations
   readonly hostHooks: HostHooks
-  /** Ends what depends on the login of a user. */
+  /** Handles the end of a user's logins. */
   readonly logouts: Logouts
   /** Sends outbound HTTP requests. */
   readonly outbound: Outbound

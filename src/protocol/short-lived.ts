@@ -33,7 +33,7 @@ export interface Outcome {
   readonly location: string | null
 }
 
-/** What a user typed into a form whose session had ended, bound to the user and the page. */
+/** The text that a user typed into a form before the session ended, bound to the user and the page. */
 export interface Draft {
   readonly userId: User['id']
   readonly path: string

@@ -7,7 +7,7 @@ import type { Keys } from './server-context.ts'
 /** The fields of a client that determine its subjects. */
 export type PairwiseClient = Pick<Client, 'metadata' | 'redirectUris' | 'origin' | 'clientId'>
 
-/** Returns whether the client knows its users under identifiers that differ from those of other sectors. Core §8. */
+/** Returns whether the client has pairwise subjects, which differ in each sector. OpenID Connect Core §8. */
 const isPairwise = (client: Pick<Client, 'metadata'>): boolean =>
   keptMetadata(client).subject_type === 'pairwise'
 
@@ -25,7 +25,7 @@ export const subjectFor = async (
     .digest('base64url')
 }
 
-/** Returns the ID of a user in responses to a client, which is the subject for a pairwise client. */
+/** Returns the user ID for responses to a client: for a pairwise client the subject, otherwise the ID itself. */
 export const userIdFor = async (
   userId: UserId,
   client: PairwiseClient,
@@ -33,8 +33,8 @@ export const userIdFor = async (
 ): Promise<UserId> => (isPairwise(client) ? subjectFor(userId, client, server) : userId)
 
 /**
- * Returns the sector of a client: the host of its sector identifier, or of its redirect URIs (Core §8.1). A client whose
- * sector is not proven has a sector of its own, so that it cannot learn the subjects of another sector.
+ * Returns the sector of a client: the host of its sector identifier, or of its redirect URIs (Core §8.1). If neither
+ * proves the sector, the client ID forms a separate sector: the client must not learn the subjects of another sector.
  */
 const sectorOf = (client: PairwiseClient): string => {
   const { sector_identifier_uri: uri } = keptMetadata(client)

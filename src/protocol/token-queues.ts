@@ -4,14 +4,14 @@ import { tooMany } from '../records/limits.ts'
 const maxRunning = 32
 /** The maximum number of waiting requests of one sender. */
 const maxWaiting = 1_000
-/** A request whose turn comes after more than this time, in milliseconds, is refused. */
+/** The maximum wait of a request in milliseconds. A request that waited longer is refused. */
 const maxWait = 30_000
 /**
- * Usually, delayed requests wait until no further requests are delayed. But if the last request of a sender began more
- * than this number of turns ago, the sender's next request begins anyway.
+ * Usually, delayed requests wait for a quiet turn. If the last request of a sender began more than this number of turns
+ * ago, the sender's next request does not wait for a quiet turn.
  */
 const restingTurns = 32
-/** The target duration of a turn in milliseconds: `#adapt` changes the number of requests per turn accordingly. */
+/** The target range for the duration of a turn, in milliseconds. `#adapt` changes the number of requests per turn. */
 const minTurn = 3
 const maxTurn = 6
 
@@ -34,8 +34,8 @@ export class TokenQueues {
   /** The queues by sender. An empty queue is removed in one of the next turns. */
   readonly #queues = new Map<string, Queue>()
   /**
-   * The queues for the next turns, which begin their requests, or remove them if they are empty. The queue that waited
-   * longest is first.
+   * The queues that the next turns process, longest wait first. A turn begins one request of a queue, or removes the
+   * queue if it is empty.
    */
   readonly #ready = new Set<Queue>()
   #turns = 0
@@ -49,8 +49,8 @@ export class TokenQueues {
 
   /**
    * Runs the work of a request, immediately or after a wait in the sender's queue.
-   * @param sender the IP address and the credentials of the request, which are not verified yet. Requests with a wrong
-   * secret have a queue of their own, so they cannot fill the queue of the client.
+   * @param sender the IP address and the unverified credentials of the request. Requests with a wrong secret wait in a
+   * separate queue, so they cannot fill the queue of the client.
    * @throws OAuthError 429 with `Retry-After` if too many requests are waiting or this request waited too long
    */
   async run<T>(sender: string, work: () => Promise<T>): Promise<T> {
@@ -120,7 +120,7 @@ export class TokenQueues {
 
   /**
    * Adapts the number of requests per turn to the duration of the last turn. With SQLite, a turn includes all work of
-   * its requests. With PostgreSQL, it includes only the work before they first wait for the database.
+   * its requests. With PostgreSQL, a turn includes only the work before the first database query of each request.
    */
   #adapt(): void {
     if (this.#begun === undefined) return

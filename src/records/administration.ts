@@ -71,7 +71,7 @@ export class Administration {
     return { items: named, next }
   }
 
-  /** Lists the summaries of the clients in `clients`, of which a page shows a part. */
+  /** Lists the summaries of the clients that `clients` lists. An HTML page sorts them and shows a part of them. */
   clientSummaries(text: string, cursor: Cursor): Promise<Page<AnyClientSummary>> {
     return this.#context.store.clients.searchSummaries(text.normalize('NFC'), cursor)
   }
@@ -81,7 +81,7 @@ export class Administration {
     return new Clients(this.#context).listedAmong(clientIds)
   }
 
-  /** Lists the summaries of the tokens in `tokens`, or only those of personal tokens. */
+  /** Lists the summaries of the tokens that `tokens` lists, or only the summaries of personal tokens. */
   tokenSummaries(
     search: { readonly text: string; readonly isPersonal: boolean },
     cursor: Cursor,
@@ -125,7 +125,8 @@ export class Administration {
   }
 
   /**
-   * Sets the resource of the tokens of a client that requests none; null: the setting `defaultResource`.
+   * Sets the resource to which the tokens of a client are restricted if the client requests no resource. Null restores
+   * the setting `defaultResource`.
    * @throws InvalidField if the client or the resource does not exist
    */
   async setDefaultResource(
@@ -149,8 +150,8 @@ export class Administration {
   }
 
   /**
-   * Revokes the personal tokens of a user, the access of all applications to the account, and the tokens that the user's
-   * applications requested on their own behalf.
+   * Revokes the personal tokens of a user, all authorizations that the user granted, and the tokens that the user's own
+   * clients requested for themselves.
    */
   async endTokensOfUser(user: Pick<User, 'id' | 'email'>): Promise<void> {
     const { store, clock, audit } = this.#context
@@ -166,7 +167,7 @@ export class Administration {
     }
     for (let count = 0, isDone = false; !isDone; await nextTurn()) {
       const part = await store.transaction(async (tx) => {
-        // Lock the user, because a user who undoes a deletion could otherwise restore a token concurrently.
+        // Lock the user, so that the user cannot restore a deleted token concurrently.
         await new Users({ ...this.#context, store: tx }).find(user.id)
         const part = await tx.clients.deletePersonalOf(user.id, clock(), batchSize)
         const details = { count: count + part }

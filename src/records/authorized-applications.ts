@@ -22,7 +22,7 @@ export interface Device {
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The expiry of the tokens unless they are refreshed, in milliseconds since the epoch; null if they never expire. */
+  /** The expiry of the current tokens, in milliseconds since the epoch; null if they never expire. */
   readonly ends: number | null
   readonly lastUse: TokenUse | null
 }
@@ -30,7 +30,7 @@ export interface Device {
 /** An application that a user authorized. */
 export interface AuthorizedApplication {
   readonly client: Client
-  /** The scopes of the consent, and the scopes of the devices. */
+  /** The union of the scopes of the consent and the scopes of the devices. */
   readonly scopes: readonly string[]
   /** The time of the consent, in milliseconds since the epoch; null if no consent is stored. */
   readonly grantedAt: number | null
@@ -127,7 +127,7 @@ export class AuthorizedApplications {
   }
 
   /**
-   * Revokes the consent, codes and tokens of an application on all devices, so that it must request consent again.
+   * Revokes the consent, codes and tokens of an application on all devices. The application must request consent again.
    * Returns false if nothing was revoked.
    */
   async revoke(userId: UserId, clientId: string): Promise<boolean> {

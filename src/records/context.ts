@@ -37,16 +37,16 @@ export interface RecordsContext {
   readonly keys: KeyRing
   readonly intact: IntactState
   readonly passwords: PasswordHasher
-  /** Returns the requester of a password hash if the caller passes none. */
+  /** Returns the default requester of a password check. */
   readonly requester: () => Requester
   readonly limits: Limits
   readonly clientContext: Omit<ClientContext, 'countUsers'>
   /** Looks up users of the application; undefined if the store can read the users. */
   readonly hostUsers: UserCallbacks | undefined
   readonly userKeyType: UserKeyType
-  /** Compares passwords of users of the application; undefined for built-in users, and if only the application can. */
+  /** Checks passwords of users of the application; undefined for built-in users, and without this callback. */
   readonly withPassword: FindByPassword | undefined
-  /** Deactivates users of the application; undefined for built-in users, and if only the application can. */
+  /** Deactivates users of the application; undefined for built-in users, and without this callback. */
   readonly setActive: SetActive | undefined
   /** The function of the application that wraps saving tokens: `save_token` of the specification. */
   readonly saveToken: SaveToken | undefined

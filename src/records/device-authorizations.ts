@@ -21,7 +21,7 @@ export interface DeviceAuthorization extends CodeBinding {
 export interface DeviceDecision {
   readonly userId: UserId
   readonly allowed: boolean
-  /** Null if the user refused, or if the consent is not stored yet. */
+  /** Null if the user refused, and until the consent is stored. */
   readonly granted: { readonly scopes: readonly string[]; readonly consentId: string } | null
 }
 
@@ -64,7 +64,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
   const pollOf = (deviceCode: string): string => `${deviceCode} poll`
 
   return {
-    /** Stores the request of a device. @returns the device code and the user code */
+    /** Stores the request of a device, and returns the device code and the user code. */
     async begin(asked: DeviceAuthorization) {
       const deviceCode = await requests.put(asked, keptUntil(asked))
       const userCode = await retryOnCollision(async () => {
@@ -80,7 +80,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
       return deviceCodeSyntax.test(deviceCode) ? requests.get(deviceCode) : undefined
     },
 
-    /** Finds the device of a user code, and the name with which `take` consumes the code. */
+    /** Finds the request of a user code, and the name that the caller passes to `take` to consume the code. */
     async findByUserCode(typed: string) {
       const userCode = userCodeIn(typed)
       if (userCode === undefined) return undefined
@@ -124,7 +124,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
       return found?.allowed && !found.granted ? undefined : found
     },
 
-    /** Records a poll without a decision. @returns whether the poll was too early, which lengthens the interval */
+    /** Records a poll before the decision. Returns true if the poll was too early, and then lengthens the interval. */
     async isTooEarly(deviceCode: string, { expiresAt }: DeviceAuthorization): Promise<boolean> {
       const interval = (await intervals.get(intervalOf(deviceCode))) ?? pollInterval
       const until = (seconds: number): number => clock() + seconds * 1000 - tolerance

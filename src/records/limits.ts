@@ -73,7 +73,7 @@ export class Limits {
   readonly #transients: Transients
   readonly #clock: () => number
   readonly #options: LimitsOptions
-  /** The reached limits and their expiry, checked without a store operation. */
+  /** The expiry of each reached limit, for checks without a store operation. */
   readonly #reachedUntil = new BoundedMap<number>(maxEntries)
   #hasWarned = false
   /** The latest expiry of all reached limits. After this time, `check` skips the look-up. */
@@ -115,7 +115,8 @@ export class Limits {
 
   /**
    * Counts an event like `consume`.
-   * @returns how many more events are accepted, and for how many milliseconds they count; undefined without a limit
+   * @returns the number of events that are still accepted, and the milliseconds until the count expires; undefined if
+   * the limit is disabled
    * @throws OAuthError 429 with `Retry-After` if the limit is exceeded
    */
   async spend(
@@ -185,8 +186,9 @@ export class Limits {
   }
 
   /**
-   * Takes a place of a limit before an attempt is checked. A failed attempt occupies its place for the seconds of the
-   * limit; a successful attempt releases it. A successful attempt does not release the places of failed attempts.
+   * Takes a place of a limit before the attempt is checked. A limit has as many places as points. The place of a failed
+   * attempt remains taken for the seconds of the limit. After a successful attempt, the caller releases the place; the
+   * places of failed attempts remain taken.
    * @returns a function that releases the place
    * @throws OAuthError 429 with `Retry-After` if all places are taken
    */
@@ -368,7 +370,7 @@ export class Limits {
     if (isFirst) this.#report(counter)
   }
 
-  // Attempts read the places again and again, because a place may become free at any time. Report the limit only once.
+  // Each attempt reads the places, because a place may become free at any time. Report a full limit only once.
   #reportOnce(counter: Counter, until: number): void {
     if ((this.#reported.get(counter.key) ?? 0) > this.#clock()) return
     this.#reported.set(counter.key, until)

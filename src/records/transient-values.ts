@@ -2,7 +2,7 @@ import { type Digest, digestOf, type SecretKind } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 
-/** Milliseconds for which a used proof is stored after its expiry, for nodes whose clocks are behind. */
+/** Milliseconds after its expiry for which a used proof remains stored, because the clock of a node may be behind. */
 const replayMargin = 300_000
 
 /**
@@ -37,7 +37,7 @@ export class TransientValues<T> {
     return transients.put(this.#key(name), this.#sealed(name, value, expiresAt), expiresAt, clock())
   }
 
-  /** Claims a single-use proof, and stores it until no node accepts it, even if the clock of a node is behind. */
+  /** Claims a single-use proof. The proof remains stored for `replayMargin` after its expiry. */
   claimOnce(name: string, value: T, expiresAt: number): Promise<boolean> {
     // Round up, because the times of a JWT may have fractions, and times in the database may not.
     return this.claim(name, value, Math.ceil(expiresAt) + replayMargin)

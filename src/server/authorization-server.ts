@@ -66,8 +66,8 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    */
   challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
   /**
-   * Ends what depends on a login that the application has ended (`resourceOwner`): tells clients of OpenID Connect, and
-   * revokes their access unless it was granted for later use (`offline_access`).
+   * Notifies the OpenID Connect clients of a user of a logout, and revokes the access that these clients received
+   * without the scope `offline_access`. An application with `resourceOwner` calls this method when it logs a user out.
    * @param sessionId the session ID that `resourceOwner` returned; default: all sessions of the user
    */
   loggedOut(userId: UserId, sessionId?: string): Promise<void>
@@ -78,13 +78,13 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * @throws TypeError for an unknown event name
    */
   on<Name extends AuditEventName>(event: Name | '*', hook: AuditHook<Name>): () => void
-  /** Runs work in a transaction of its own. The work must only use `tx`. */
+  /** Runs `work` in a new transaction. `work` must only use `tx`. */
   transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
   /**
-   * Runs work in a transaction that the application has begun on its own client of the package `pg`, so that its own
-   * writes and the writes of `tx` are committed or rolled back together. Requires the store `postgres(…)` on the same
-   * database. If `work` throws, only the writes of `tx` are rolled back. After the commit of the application, hooks
-   * receive the audit events.
+   * Runs `work` in a transaction that the application has begun on a client of the package `pg`. The writes of the
+   * application and the writes of `tx` are then committed or rolled back together. Requires the store `postgres(…)` on
+   * the same database. If `work` throws, only the writes of `tx` are rolled back. Hooks receive the audit events after
+   * the application has committed.
    * @throws TypeError if no transaction is open, or if the client is connected to another database
    */
   transaction<T>(client: PostgresClient, work: (tx: Records) => Promise<T>): Promise<T>
@@ -97,7 +97,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   sweep(): Promise<number>
   /** Lists the rows that `sweep` would remove, with the reasons. Does not change the database. */
   sweepPlan(): Promise<SweepPlan>
-  /** Reseals every row under the current secret key, so that earlier keys can be removed. Does not block requests. */
+  /** Reseals the rows of earlier secret keys under the current key. Does not block requests. */
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>
   /** Returns whether this process should receive requests, as `/health/ready` reports. */
   isReady(): Promise<boolean>

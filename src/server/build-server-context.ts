@@ -104,7 +104,8 @@ export const buildServerContext = (
     keys: prepared.keys,
     signingKeys,
     recordEvent: (name, about) => context.audit.add(context.store, name, about),
-    // Used JWTs of clients are stored in the database, because they must not become valid again if Redis loses its data.
+    // Store the used JWTs of clients in the database: if Redis stored them and lost its data, the server would accept
+    // the JWTs again.
     transientValues: (kind) =>
       new TransientValues(
         kind,
@@ -126,7 +127,10 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   forms: new TransientValues<Outcome>('settings_form', context),
 })
 
-/** Returns whether the application replaces no step of a token request, so that the steps may be repeated. */
+/**
+ * Returns whether a token request may begin with a client from memory. If that client is outdated, the server repeats
+ * the request. The application must therefore not replace any of the repeated steps.
+ */
 const mayRecall = ({
   getClient,
   saveToken,

@@ -59,6 +59,7 @@ export const createAuthorizationServer = async (
       observed.failedLogins.flush()
       await observed.queue.close()
       await observed.counts.close()
+      // The queue is written now, so the checkpoint also covers the last events.
       await sweeper.coverAuditLog()
       await external?.close()
       hidePool?.()
@@ -68,7 +69,7 @@ export const createAuthorizationServer = async (
   }
 }
 
-/** Tells clients about the logout when sessions or users end. */
+/** Notifies clients of the logout when a session ends, or a user is deactivated, deleted or missing. */
 const endLoginsAtEvents = ({ logouts }: ServerContext, { hooks }: ObservedStore): void => {
   hooks.on('session.ended', ({ userId }) => userId !== null && logouts.sessionsEnded(userId))
   for (const event of ['user.deactivated', 'user.deleted', 'user.vanished'] as const)

@@ -4,7 +4,7 @@ import type { DownloadLogo } from '../records/clients/client-logos.ts'
 
 /** The maximum size of a logo in bytes. */
 const largest = 102_400
-/** The media types of the response. Afterwards, the content decides. */
+/** The accepted media types. `typeOfImage` determines the actual type from the content. */
 const accept = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 
 /** Creates the function that downloads an image and checks its content. */

@@ -9,10 +9,11 @@ import type { BuiltRecords } from './build-records.ts'
 import type { ObservedStore } from './observe-store.ts'
 import type { OpenedStore } from './open-store.ts'
 
-/** Milliseconds between the first two checks whether the application has committed, and the maximum pause. */
+/** Milliseconds before the first check whether the application has committed. The pause doubles after each check. */
 const firstPause = 10
+/** The maximum pause between two checks, in milliseconds. */
 const longestPause = 1_000
-/** Milliseconds after which the sweeper removes a proof that nobody has taken. */
+/** Milliseconds after which the sweeper removes a proof that no process has taken. */
 const proofLifetime = 86_400_000
 
 /** Runs work in transactions that the application begins and ends on its own client. */
@@ -35,7 +36,7 @@ export const hostTransactions = (
     removals: readonly Removal[],
   ): Promise<void> => {
     if (!(await isCommitted(outcome, closing.signal))) return
-    // Without the proof, the application has rolled back to an earlier savepoint of its own.
+    // If the proof is missing, the application rolled `work` back to an earlier savepoint before it committed.
     if ((await database.transients.take(proof, context.clock())) === undefined) return
     for (const event of events) listener.notify(event)
     for (const removal of removals) await context.removed(removal)
@@ -76,7 +77,8 @@ export const hostTransactions = (
       const result = await withinTransaction(own, (tx) => work(records(tx)))
       const isHeard = (event: AuditEvent) => listener.isListening || isStored?.(event) === false
       const isNeeded = events.some(isHeard) || removals.length > 0
-      // Nothing waits for this promise: the application commits after `run` has returned.
+      // Don't wait for this promise: the application commits after `run` has returned. If the promise rejects, hooks
+      // miss the events, and the sweeper removes the rows.
       if (begun && isNeeded) afterCommit(begun, events, removals).catch(() => undefined)
       return result
     },
@@ -91,14 +93,14 @@ interface Begun extends Pick<HostTransaction<unknown>, 'outcome'> {
 
 type Removal = Parameters<RecordsContext['removed']>[0]
 
-/** Waits until the transaction ends. Returns false if it was rolled back, or if the server closes first. */
+/** Waits until the transaction ends, and returns whether it was committed. Rejects if the server closes first. */
 const isCommitted = async (
   outcome: HostTransaction<unknown>['outcome'],
   signal: AbortSignal,
 ): Promise<boolean> => {
   for (let pause = firstPause; !signal.aborted; pause = Math.min(2 * pause, longestPause)) {
     await delay(pause, undefined, { signal, ref: false })
-    // During an outage of the database, ask again later.
+    // During an outage of the database, repeat the query later.
     const ended = await outcome().catch(() => undefined)
     if (ended) return ended === 'committed'
   }

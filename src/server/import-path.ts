@@ -3,7 +3,7 @@ import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { resolve as resolveImport } from 'import-meta-resolve'
 
-/** The paths of this package's modules, without file extension, by the module names of the specification. */
+/** Maps the module names of the specification to the paths of modules in this package, without file extension. */
 const ownModules: Readonly<Record<string, string>> = {
   svc_oauth2server: '../index',
   'svc_oauth2server.scopes': '../model/scope',

@@ -20,11 +20,11 @@ import type { Prepared } from './prepare.ts'
 export interface ObservedStore {
   /** The store, with measurements, the `aroundStore` of the application, and hooks for committed events. */
   readonly store: Store
-  /** Wraps the operations of a store like those of `store`, but notifies no hooks. */
+  /** Wraps a store with measurements and the `aroundStore` of the application, but without hooks. */
   readonly observe: <S extends Store>(store: S) => S
   /** Calls the hooks, and counts routine events. */
   readonly listener: Listener
-  /** Selects the events that are stored as rows; undefined if all are. */
+  /** Returns whether an event is stored as a row; undefined if every event is stored. */
   readonly isStored: ((event: AuditEvent) => boolean) | undefined
   /** The short-lived values in the database; undefined if `store` already stores them there. */
   readonly databaseTransients: Transients | undefined
@@ -51,7 +51,7 @@ export const observeStore = (
     names ? ownEvents(names) : [],
   )
   const hooks = new AuditHooks(log, declared)
-  // Two processes must not share a writer, even if a test injects the same random source into both.
+  // Ignore the option `random`: a test may inject one source into two processes, but each needs its own writer number.
   const counts = new AuditCounts(observed, log, () => randomNumber(systemRandom))
   const isStored = settings.auditRoutine ? undefined : (event: AuditEvent) => !isCounted(event)
   const listener: Listener = {

@@ -55,7 +55,7 @@ export const warnOfReusableIds = (log: LogSink): void =>
 
 const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
   const message =
-    'The database needs a migration, which waits for another node that migrates, or for transactions that use the tables.'
+    'The database needs a migration, which waits for another node that is migrating, or for transactions that use the tables.'
   const onWait = () => log({ level: 'info', event: 'migration.waiting', message })
   try {
     await database.migrate({ onWait })

@@ -48,7 +48,7 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
 
   /**
    * Returns milliseconds since the epoch, for tests. The server does not check this clock. Default: the clock of the
-   * database, or the clock of this machine if the database has none of its own.
+   * database, or the clock of this machine if the database has no clock.
    */
   readonly clock?: () => number
   readonly random?: RandomSource
@@ -70,7 +70,7 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   readonly sendUserLink?: SendUserLink
   /**
    * Returns claims about a user, such as `name` and `picture`, for the ID tokens and userinfo responses of OpenID Connect
-   * (`openidConnect`). Without it, clients only learn the e-mail address.
+   * (`openidConnect`). Without this function, clients only learn the e-mail address.
    */
   readonly claims?: FindClaims
   readonly log?: LogSink

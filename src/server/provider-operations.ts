@@ -4,7 +4,7 @@ import type { Records } from '../records/records.ts'
 
 /** Functions of the application that replace the provider operations of the specification. */
 export interface ProviderOptions {
-  /** Replaces the specification's `get_client`. Each of these functions receives the built-in operation as `next`. */
+  /** Replaces the specification's `get_client`. The parameter `next` is the built-in operation. */
   readonly getClient?: (
     clientId: string,
     next: ProviderOperations['getClient'],

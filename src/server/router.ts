@@ -66,8 +66,8 @@ const readableHeaders = ['WWW-Authenticate', 'DPoP-Nonce', 'Retry-After']
 const crossOrigin = cors({
   origin: (origin) => (origin === 'null' ? null : '*'),
   allowMethods: ['GET', 'POST', 'PUT', 'DELETE'],
-  // Without this list, a preflight allows all requested headers. These are harmless without the browser's credentials,
-  // and tools such as Swagger UI and tracing libraries add headers of their own.
+  // An empty list allows all requested headers. They are harmless without the browser's credentials, and tools such as
+  // Swagger UI and tracing libraries add custom headers.
   allowHeaders: [],
   exposeHeaders: readableHeaders,
   maxAge: 86_400,

@@ -68,6 +68,8 @@ export const startSweeper = (
         grantTypesOfClients: inUse,
       }),
     stop: () => sweeper.stop(),
+    // A process without scheduled sweeps, such as a command, leaves checkpoints to the server. After an error, the next
+    // sweep writes the checkpoint.
     async coverAuditLog() {
       if (settings.sweepInterval > 0) await auditChain.coverSome().catch(() => undefined)
     },

@@ -88,7 +88,7 @@ export const checkedOptions = async (
   }
   if (options.sendUserLink && (options.users || options.resourceOwner)) {
     problems.push(
-      'sendUserLink is for the built-in users with the built-in login: the application sends links to its own users itself.',
+      'sendUserLink requires the built-in users and the built-in login: remove sendUserLink, or the options users and resourceOwner.',
     )
   }
   if (settings?.signUp && !options.sendUserLink)
@@ -131,12 +131,12 @@ const checkedResources = (
   const problems = resources.flatMap(({ resource, scopes: own = [] }) => {
     const unknown = own.filter((scope) => !scopes.requestable().includes(scope))
     const invalid = identifierProblems(resource, issuer)
-    const all = [...invalid, ...unknown.map((scope) => `there is no scope ${scope} for clients`)]
+    const all = [...invalid, ...unknown.map((scope) => `clients cannot request the scope ${scope}`)]
     return all.map((why) => `resources: ${JSON.stringify(resource)}: ${why}.`)
   })
   const isRepeated = (one: ProtectedResource) => resourceNamed(resources, one.resource) !== one
   if (problems.length === 0 && resources.some(isRepeated))
-    problems.push('resources: two have the same identifier.')
+    problems.push('resources: two resources have the same identifier.')
   if (problems.length > 0) throw new InvalidSettings(problems)
   return resources
 }
@@ -200,8 +200,8 @@ const entryPoints = async ({
 }: AuthorizationServerOptions): Promise<readonly Scope[]> =>
   applicationRoot === undefined ? [] : entryPointScopes(resolve(applicationRoot))
 
-// Both the options and an entry point may register the same Scope object. Different objects with the same ID are not
-// removed here, so that a later check rejects these objects.
+// Both the options and an entry point may register the same Scope object. Different objects with the same ID
+// remain, and `ScopeRegistry` rejects them.
 const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]
 
 const plainPath = /^(?:\/[A-Za-z0-9\-._~]+)*\/?$/
@@ -236,7 +236,7 @@ const checkedSecrets = (
   const weakness = all.map(weaknessOf).find((reason) => reason !== undefined)
   if (weakness !== undefined) {
     throw new InvalidSettings([
-      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): a key ${weakness}. Each must be random: openssl rand -base64 48 prints one.`,
+      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): a key ${weakness}. Each key must be random: openssl rand -base64 48 prints a random key.`,
     ])
   }
   return all
@@ -264,7 +264,7 @@ const checkTokenLength = ({
   const length = prefix.length + tokenPersonalSaltLen + checksumLength
   if (length <= maxTokenLength) return
   throw new InvalidSettings([
-    `tokenPersonalPrefix (OAUTH2SERVER_TOKEN_PERSONAL_PREFIX) and tokenPersonalSaltLen (OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN) make tokens of ${length} characters; the maximum is ${maxTokenLength}.`,
+    `tokenPersonalPrefix (OAUTH2SERVER_TOKEN_PERSONAL_PREFIX) and tokenPersonalSaltLen (OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN) result in tokens of ${length} characters; the maximum is ${maxTokenLength}.`,
   ])
 }
 

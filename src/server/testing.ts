@@ -42,7 +42,7 @@ export interface Actor {
   readonly user: { readonly id: UserId }
   /** The headers with the credential, for supertest, Fastify's `inject` or Hono's `request`. */
   readonly headers: Readonly<Record<string, string>>
-  /** Calls `fetch` with these headers. */
+  /** Calls the global `fetch` with the headers of the actor. */
   readonly fetch: typeof fetch
 }
 
@@ -58,8 +58,8 @@ export interface ActAs {
    */
   readonly as?: 'personal_token' | 'client' | 'session'
   /**
-   * The IP address of the requests with a session, because sessions are bound to it. Default: `127.0.0.1`. The requests
-   * of Hono's `app.request()` have no IP address: pass an empty text.
+   * The IP address from which a session is used. The server refuses the session from another network. Default:
+   * `127.0.0.1`. Requests of Hono's `app.request()` have no IP address: pass an empty string.
    */
   readonly address?: string
 }

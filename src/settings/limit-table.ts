@@ -71,7 +71,7 @@ export const limitTable = {
     seconds: tenMinutes,
     per: 'account',
     sentence:
-      'Forms that were sent after the session had ended, whose content is kept for the login.',
+      'Forms that were sent after the session had ended. Their content is stored until the user logs in again.',
   },
   wrongSecretsOfClient: {
     points: 100,
@@ -101,7 +101,7 @@ export const limitTable = {
     points: 600,
     seconds: oneMinute,
     per: 'address and client',
-    sentence: 'Introspections of tokens that are not active for the client.',
+    sentence: 'Introspection requests whose token is not active for the client.',
   },
   deviceRequests: {
     points: 100,

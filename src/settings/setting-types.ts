@@ -5,7 +5,7 @@ import { validName } from '../model/field-rules.ts'
 import type { ResponseType } from '../model/response-type.ts'
 import type { FromText, Setting } from './setting.ts'
 
-/** Returns the setting without the type of its schema, which the declarations of this package must not name. */
+/** Returns the setting with the type `Setting`, so that the published declarations do not contain types of zod. */
 export const setting = <Input, Output>(
   definition: Setting<Input, Output>,
 ): Setting<Input, Output> => definition

@@ -3,7 +3,7 @@ import type { Schema } from '../model/schema.ts'
 /** Converts the text of an environment variable to the value of a setting. */
 export type FromText = (text: string) => unknown
 
-/** A setting, described by the type that code may give and the type of its value. */
+/** A setting. `Input` is the type that code may pass, and `Output` is the type of the parsed value. */
 export interface Setting<Input, Output> {
   readonly schema: Schema<Input, Output>
   readonly fromText: FromText

@@ -158,8 +158,8 @@ export interface SettingsInput {
    */
   readonly resourceIndicators?: SettingValues['resourceIndicators']
   /**
-   * The resource to which tokens are restricted if their client requests no resource. Without it,
-   * such tokens are valid for the whole application.
+   * The resource to which tokens are restricted if their client requests no resource. Without
+   * this setting, such tokens are valid for the whole application.
    *
    * Default: `null`. The variable `OAUTH2SERVER_DEFAULT_RESOURCE` accepts the URL of a resource.
    */
@@ -212,8 +212,8 @@ export interface SettingsInput {
    */
   readonly initialAccessToken?: SettingValues['initialAccessToken']
   /**
-   * A client that registered itself and has no tokens is removed this number of seconds after its
-   * registration; 0: never.
+   * Seconds after its registration at which a client that registered itself is removed if it has
+   * no tokens; 0: never.
    *
    * Default: `604800`. The variable `OAUTH2SERVER_UNUSED_CLIENT_EXPIRES_IN` accepts an integer
    * from 0 to 31536000.
@@ -234,8 +234,8 @@ export interface SettingsInput {
    */
   readonly leakReportKeys?: SettingValues['leakReportKeys']
   /**
-   * Whether /oauth/leaked accepts unsigned reports. Anyone who has a token can then revoke the
-   * token.
+   * Whether /oauth/leaked accepts unsigned reports. If true, anyone who has a token can revoke
+   * the token.
    *
    * Default: `false`. The variable `OAUTH2SERVER_ACCEPT_UNSIGNED_LEAK_REPORTS` accepts true or
    * false.
@@ -280,8 +280,8 @@ export interface SettingsInput {
   readonly idTokenSigningAlgorithm?: SettingValues['idTokenSigningAlgorithm']
   /**
    * Whether clients that registered `id_token`, `code id_token` or `id_token token` receive ID
-   * tokens through the browser (OpenID Connect Core §3.2, §3.3). The last two also require their
-   * other part in `allowedResponseTypes`.
+   * tokens through the browser (OpenID Connect Core §3.2, §3.3). `code id_token` also requires
+   * `code` in `allowedResponseTypes`, and `id_token token` requires `token`.
    *
    * Default: `false`. The variable `OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS` accepts true or
    * false.
@@ -295,16 +295,15 @@ export interface SettingsInput {
    */
   readonly userClaimsInIdToken?: SettingValues['userClaimsInIdToken']
   /**
-   * Whether a client can send its authorization request as a request object, a JWT that it signs
-   * (RFC 9101): in the parameter request, or at an address that it registered and that the server
-   * fetches (request_uri).
+   * Whether a client can send its authorization request as a request object, a JWT (RFC 9101).
+   * The client sends the JWT in the parameter `request`, or its registered URL in `request_uri`.
    *
    * Default: `false`. The variable `OAUTH2SERVER_REQUEST_OBJECTS` accepts true or false.
    */
   readonly requestObjects?: SettingValues['requestObjects']
   /**
-   * Seconds after which the server signs with a new key. The server publishes the former key
-   * until all tokens that this key signed have expired.
+   * Seconds after which the server signs with a new key. The former key remains published until
+   * the last token that it signed has expired.
    *
    * Default: `7776000`. The variable `OAUTH2SERVER_SIGNING_KEY_EXPIRES_IN` accepts an integer
    * from 3600 to 315360000.
@@ -360,16 +359,16 @@ export interface SettingsInput {
    */
   readonly refreshTokenExpiresIn?: SettingValues['refreshTokenExpiresIn']
   /**
-   * Seconds for which a retry with a used refresh token returns the same response, and the former
-   * access token remains valid; 0: neither.
+   * Seconds after a refresh for which a retry with the used refresh token returns the same
+   * response, and for which the former access token remains valid; 0: neither.
    *
    * Default: `60`. The variable `OAUTH2SERVER_REFRESH_TOKEN_LEEWAY` accepts an integer from 0 to
    * 3600.
    */
   readonly refreshTokenLeeway?: SettingValues['refreshTokenLeeway']
   /**
-   * The maximum time between the consent and the expiry of its last refresh token, in seconds; 0:
-   * unlimited.
+   * The maximum time between the authorization and the expiry of its last refresh token, in
+   * seconds; 0: unlimited.
    *
    * Default: `0`. The variable `OAUTH2SERVER_AUTHORIZATION_EXPIRES_IN` accepts an integer from 0
    * to 3153600000.
@@ -558,15 +557,15 @@ export interface SettingsInput {
    */
   readonly logo?: SettingValues['logo']
   /**
-   * The colour of links and buttons. It must have enough contrast to white.
+   * The colour of links and buttons. The colour must have enough contrast to white.
    *
    * Default: `null`. The variable `OAUTH2SERVER_ACCENT_COLOR` accepts a colour such as #06c or
    * #0066cc.
    */
   readonly accentColor?: SettingValues['accentColor']
   /**
-   * The colour of links and buttons in browsers that prefer dark pages. It must have enough
-   * contrast to black.
+   * The colour of links and buttons in browsers that prefer dark pages. The colour must have
+   * enough contrast to black.
    *
    * Default: `null`. The variable `OAUTH2SERVER_ACCENT_COLOR_DARK` accepts a colour such as #06c
    * or #0066cc.
@@ -587,8 +586,8 @@ export interface SettingsInput {
   readonly auditExpiresIn?: SettingValues['auditExpiresIn']
   /**
    * Whether the audit log has a row for each routine event: refreshed tokens, exchanged tokens,
-   * and tokens that clients request for themselves. By default, it counts these events. Hooks
-   * always receive them.
+   * and tokens that clients request for themselves. By default, the audit log only counts these
+   * events. Hooks receive each event in both cases.
    *
    * Default: `false`. The variable `OAUTH2SERVER_AUDIT_ROUTINE` accepts true or false.
    */

@@ -159,7 +159,7 @@ export const settings = {
     fromText: textOrNull,
     accepts: 'the URL of a resource',
     sentence:
-      'The resource to which tokens are restricted if their client requests no resource. Without it, such tokens are valid for the whole application.',
+      'The resource to which tokens are restricted if their client requests no resource. Without this setting, such tokens are valid for the whole application.',
   }),
   pushedAuthorizationRequests: choice(
     ['off', 'on', 'required'],
@@ -204,7 +204,7 @@ export const settings = {
     0,
     31_536_000,
     604_800,
-    'A client that registered itself and has no tokens is removed this number of seconds after its registration; 0: never.',
+    'Seconds after its registration at which a client that registered itself is removed if it has no tokens; 0: never.',
   ),
   clientIdMetadataDocuments: flag(
     false,
@@ -226,7 +226,7 @@ export const settings = {
   }),
   acceptUnsignedLeakReports: flag(
     false,
-    'Whether /oauth/leaked accepts unsigned reports. Anyone who has a token can then revoke the token.',
+    'Whether /oauth/leaked accepts unsigned reports. If true, anyone who has a token can revoke the token.',
   ),
   dangerouslyAllowPrivateAddresses: flag(
     false,
@@ -253,7 +253,7 @@ export const settings = {
   ),
   allowFrontChannelIdTokens: flag(
     false,
-    'Whether clients that registered `id_token`, `code id_token` or `id_token token` receive ID tokens through the browser (OpenID Connect Core §3.2, §3.3). The last two also require their other part in `allowedResponseTypes`.',
+    'Whether clients that registered `id_token`, `code id_token` or `id_token token` receive ID tokens through the browser (OpenID Connect Core §3.2, §3.3). `code id_token` also requires `code` in `allowedResponseTypes`, and `id_token token` requires `token`.',
   ),
   userClaimsInIdToken: flag(
     false,
@@ -261,13 +261,13 @@ export const settings = {
   ),
   requestObjects: flag(
     false,
-    'Whether a client can send its authorization request as a request object, a JWT that it signs (RFC 9101): in the parameter request, or at an address that it registered and that the server fetches (request_uri).',
+    'Whether a client can send its authorization request as a request object, a JWT (RFC 9101). The client sends the JWT in the parameter `request`, or its registered URL in `request_uri`.',
   ),
   signingKeyExpiresIn: integer(
     3_600,
     315_360_000,
     7_776_000,
-    'Seconds after which the server signs with a new key. The server publishes the former key until all tokens that this key signed have expired.',
+    'Seconds after which the server signs with a new key. The former key remains published until the last token that it signed has expired.',
   ),
   tokenExpiresIn: integer(
     1,
@@ -307,13 +307,13 @@ export const settings = {
     0,
     3_600,
     60,
-    'Seconds for which a retry with a used refresh token returns the same response, and the former access token remains valid; 0: neither.',
+    'Seconds after a refresh for which a retry with the used refresh token returns the same response, and for which the former access token remains valid; 0: neither.',
   ),
   authorizationExpiresIn: integer(
     0,
     3_153_600_000,
     0,
-    'The maximum time between the consent and the expiry of its last refresh token, in seconds; 0: unlimited.',
+    'The maximum time between the authorization and the expiry of its last refresh token, in seconds; 0: unlimited.',
   ),
   acceptQueryAccessToken: flag(
     true,
@@ -446,9 +446,11 @@ export const settings = {
     accepts: 'a path that starts with one /, or an https URL',
     sentence: 'The image that the pages display next to the name of the application.',
   }),
-  accentColor: color('The colour of links and buttons. It must have enough contrast to white.'),
+  accentColor: color(
+    'The colour of links and buttons. The colour must have enough contrast to white.',
+  ),
   accentColorDark: color(
-    'The colour of links and buttons in browsers that prefer dark pages. It must have enough contrast to black.',
+    'The colour of links and buttons in browsers that prefer dark pages. The colour must have enough contrast to black.',
   ),
   sweepInterval: integer(
     0,
@@ -464,7 +466,7 @@ export const settings = {
   ),
   auditRoutine: flag(
     false,
-    'Whether the audit log has a row for each routine event: refreshed tokens, exchanged tokens, and tokens that clients request for themselves. By default, it counts these events. Hooks always receive them.',
+    'Whether the audit log has a row for each routine event: refreshed tokens, exchanged tokens, and tokens that clients request for themselves. By default, the audit log only counts these events. Hooks receive each event in both cases.',
   ),
   logLevel: choice(
     ['debug', 'info', 'warn', 'error', 'silent'],

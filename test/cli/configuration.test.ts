@@ -195,7 +195,7 @@ describe('own users', () => {
     '$name: doctor examines the configuration with built-in users',
     (host) => {
       const doctor = outcomes.get(host)?.at(-1)
-      expect(doctor?.stderr).toContain('built-in users and the built-in login in place of your own')
+      expect(doctor?.stderr).toContain('built-in users and the built-in login instead of your own')
       expect(lines(doctor).filter(({ state }) => state === 'fail')).toEqual([])
       expect(lines(doctor).some(({ check }) => check === 'flow-code')).toBe(true)
     },
@@ -298,7 +298,7 @@ describe('without a configuration', () => {
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr:
-        'This command uses the database ./data/oauth2server.sqlite, and not app.sqlite. Choose another with DATABASE_URL or --config.\n',
+        'This command uses the database ./data/oauth2server.sqlite, and not app.sqlite. Choose another database with DATABASE_URL or --config.\n',
     })
   })
 

@@ -55,7 +55,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
       { issuer: 'http://localhost:1' },
       {
         'metadata-issuer': /"http:\/\/localhost:1".*BASE_URL/,
-        addresses: /authorization_endpoint, .*not at http:\/\/localhost:\d+.*BASE_URL/,
+        addresses: /not at http:\/\/localhost:\d+: authorization_endpoint, .*BASE_URL/,
         'resource-metadata-resource': all,
         'resource-metadata-server': all,
         challenge: /resource_metadata/,
@@ -69,7 +69,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
             passing.body = passing.body.replaceAll(`${url}/`, `${url.replace('http:', 'https:')}/`)
         },
       },
-      { addresses: /not at http:\/\/localhost:\d+, but for instance "https:/ },
+      { addresses: /not at http:\/\/localhost:\d+: .*, for instance "https:/ },
     ],
     [
       'missing CORS headers',
@@ -144,7 +144,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
             passing.headers['content-type'] = 'text/html'
         },
       },
-      { metadata: /is text\/html, and not application\/json/ },
+      { metadata: /content type text\/html instead of application\/json/ },
     ],
     [
       'a rejected HEAD request',
@@ -399,7 +399,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
     [
       'reports a loopback address if the doctor reached the server over the network',
       { reachedAt: '203.0.113.5' },
-      [{ state: 'warn', advice: /127\.0\.0\.1.*limits count them as one.*TRUSTED_PROXIES=/ }],
+      [{ state: 'warn', advice: /127\.0\.0\.1.*limits count all users as one.*TRUSTED_PROXIES=/ }],
     ],
     [
       'reports an address of the network, because the doctor cannot identify its owner',

@@ -20,7 +20,7 @@ const keys = { SECRET_KEY: next, SECRET_KEY_PREVIOUS: secretKey }
 const oldId = new KeyRing([secretKey]).currentId
 
 const done =
-  'No row needs an earlier key any more. Keep the key in SECRET_KEY_PREVIOUS for 24 hours more: open pages and codes that are not redeemed yet depend on it.\n'
+  'No row needs an earlier key any more. Keep the key in SECRET_KEY_PREVIOUS for 24 hours more: open pages and unredeemed codes still depend on the key.\n'
 
 /** Creates a user with this number of personal tokens. */
 const withTokens = async (place: Workplace, tokens: number): Promise<readonly string[]> => {

@@ -151,7 +151,7 @@ describe('tokens delete', () => {
     [
       'a name without a user',
       ['--name', 'N', '--force'],
-      '--name with --user is needed, or --token',
+      'either --name and --user, or --token is needed',
     ],
     [
       'a name together with a value',

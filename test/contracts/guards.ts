@@ -80,7 +80,7 @@ export const guardsContract = (
       `Bearer realm="http://localhost", ${error}${scope && `scope="${scope}", `}resource_metadata="${metadata}"`
     const both = 'notes:read notes:write'
     const insufficient =
-      'error="insufficient_scope", error_description="The token lacks a scope that is needed.", '
+      'error="insufficient_scope", error_description="The token lacks a required scope.", '
     const invalid = 'error="invalid_token", error_description="The access token is not valid.", '
     const misplaced = (resource: string) =>
       `error="invalid_token", error_description="The access token was not issued for this resource. Request a token with resource=${resource}", `

@@ -482,7 +482,7 @@ describe('the format and repetition of reports', () => {
         body: {
           error: 'invalid_request',
           error_description:
-            'A report must be a JSON array of objects with the texts token and type.',
+            'A report must be a JSON array of objects with the strings token and type.',
         },
       })
     }

@@ -125,7 +125,7 @@ console.log(dataFolder, options.store.description)`
       const DATABASE_URL = `${scheme}://user:s3cret@db.example/app`
       const problems = await problemsOf({ DATABASE_URL })
       expect(problems).toEqual([
-        expect.stringMatching(/^SECRET_KEY is missing: at least 32 random/),
+        expect.stringMatching(/^SECRET_KEY is missing: every node .* at least 32 random/),
       ])
       const { options, dataFolder } = await fromEnvironment({ DATABASE_URL, SECRET_KEY: secretKey })
       expect(options.store.description).toBe('postgres://db.example/app')

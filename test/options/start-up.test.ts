@@ -141,7 +141,7 @@ describe('resources', () => {
       ['https://other.example', 'https://other.example/'],
     ] as const)
       expect(await problemsOf({ resources: [{ resource: one }, { resource: other }] })).toEqual([
-        'resources: two have the same identifier.',
+        'resources: two resources have the same identifier.',
       ])
     const resources = [
       { resource: 'https://other.example/a' },
@@ -165,8 +165,8 @@ describe('resources', () => {
     const scopes = [new Scope('notes:read'), new Scope('secret', { internal: true })]
     const one = { resource: 'https://other.example', scopes: ['notes:read', 'secret', 'absent'] }
     expect(await problemsOf({ scopes, resources: [one] })).toEqual([
-      'resources: "https://other.example": there is no scope secret for clients.',
-      'resources: "https://other.example": there is no scope absent for clients.',
+      'resources: "https://other.example": clients cannot request the scope secret.',
+      'resources: "https://other.example": clients cannot request the scope absent.',
     ])
   })
 

@@ -232,7 +232,7 @@ describe('RFC 6750 §3 the WWW-Authenticate challenge [T105]', () => {
       'two credentials',
       () => ({ headers: bearer(token), query: `?access_token=${token}` }),
       400,
-      ', error="invalid_request", error_description="Give one credential, once."',
+      ', error="invalid_request", error_description="Send exactly one credential."',
     ],
   ])('returns the complete challenge for %s [T076]', async (_, init, status, more) => {
     for (const path of resources) {

@@ -204,7 +204,7 @@ describe('RFC 9068 §2 the JWT access token', () => {
 
 test('RFC 9068 §5 refuses to start if two resources have the same identifier [T370]', async () => {
   const twice = start({ resources: [{ resource: files }, { resource: files }] })
-  await expect(twice).rejects.toThrow('two have the same identifier')
+  await expect(twice).rejects.toThrow('two resources have the same identifier')
 })
 
 describe('RFC 9068 §4 token validation by this server', () => {

@@ -21,7 +21,7 @@ const inSqlite = () => {
 }
 
 const scopes = ['openid', 'offline_access', 'notes:read', 'notes:write']
-/** The IDs of the clients that the plugin may cache. The ID is added after the registration of the client. */
+/** The IDs of the clients that the plugin may cache. `seed` adds the ID of the measured client. */
 const trusted = new Set<string>()
 const provider = oauthProvider({
   loginPage: '/login',
@@ -47,7 +47,7 @@ const auth = betterAuth({
 await (await getMigrations(auth.options)).runMigrations()
 
 type Context = Parameters<typeof getOAuthProviderApi>[0]
-// The parts of an endpoint's context that the API of the plugin needs.
+// Pass only those parts of a request context that the API of the plugin needs.
 const context = {
   context: await auth.$context,
   headers: new Headers(),
@@ -93,8 +93,8 @@ const signUp = async (name: string) => {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const seed = async (): Promise<Works> => {
   const { user, headers } = await signUp('bench')
-  // Use a separate user: the check reuses this refresh token, after which better-auth revokes all refresh tokens of the
-  // user.
+  // Issue the first refresh token to a separate user. `check` reuses this token, and better-auth then revokes all
+  // refresh tokens of its user.
   const { user: another } = await signUp('another')
   const { client_id, client_secret = '' } = await auth.api.adminCreateOAuthClient({
     headers,

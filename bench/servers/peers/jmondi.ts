@@ -1,6 +1,6 @@
-// @jmondi/oauth2-server: https://tsoauth2server.com. Its access tokens are always JWTs, signed with HS256 here. The
-// database also stores them. The resource looks up each token, so that it refuses revoked tokens. Refresh tokens are
-// opaque.
+// @jmondi/oauth2-server: https://tsoauth2server.com. Its access tokens are always JWTs, here signed with HS256.
+// The database contains each issued token, and the resource looks up each presented token to refuse revoked tokens.
+// Refresh tokens are opaque.
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {

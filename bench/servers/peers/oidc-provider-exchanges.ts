@@ -26,7 +26,7 @@ const provider = new Provider('http://localhost:3000', {
   scopes: ['openid', 'offline_access', 'notes:read'],
   features: { devInteractions: { enabled: false } },
   pkce: { required: () => false },
-  // This package issues a refresh token with each code.
+  // Issue a refresh token for each code, as svc-oauth2server does.
   issueRefreshToken: async () => true,
   rotateRefreshToken: true,
   findAccount: (_context, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),

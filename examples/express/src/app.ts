@@ -38,7 +38,7 @@ export const createApp = (server: AuthorizationServer, prefix = '/', app = expre
   })
   notes.get('/api/me', requireApiAuth(), (req, res) => {
     const { user, kind, scopes } = authOf(req)
-    // Scopes do not limit a session, so they are null.
+    // The scopes of a session are null, because a session may do everything that its user may do.
     const showsEmail = scopes === null || scopes.includes('user:email')
     res.json({ id: user?.id, email: showsEmail ? user?.email : undefined, kind })
   })

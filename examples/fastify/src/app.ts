@@ -50,7 +50,7 @@ export const createApp = (
 
     notes.get('/me', { onRequest: requireApiAuth() }, async (request) => {
       const { user, kind, scopes } = authOf(request)
-      // Scopes do not limit a session, so they are null.
+      // The scopes of a session are null, because a session may do everything that its user may do.
       const showsEmail = scopes === null || scopes.includes('user:email')
       return { id: user?.id, email: showsEmail ? user?.email : undefined, kind }
     })

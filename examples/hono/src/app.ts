@@ -40,7 +40,7 @@ export const createApp = (server: AuthorizationServer, prefix = '/', app = new H
   })
   notes.get('/api/me', requireApiAuth(), (c) => {
     const { user, kind, scopes } = authOf(c)
-    // Scopes do not limit a session, so they are null.
+    // The scopes of a session are null, because a session may do everything that its user may do.
     const showsEmail = scopes === null || scopes.includes('user:email')
     return c.json({ id: user?.id, email: showsEmail ? user?.email : undefined, kind })
   })

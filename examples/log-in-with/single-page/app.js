@@ -9,7 +9,7 @@ const manager = new UserManager({
   loadUserInfo: true,
 })
 
-/** Shows the user, and the buttons that are usable. */
+/** Shows the user and the usable buttons. */
 const show = (user) => {
   document.querySelector('#status').textContent = user
     ? `Logged in as ${user.profile.email}`
@@ -20,9 +20,9 @@ const show = (user) => {
 }
 
 document.querySelector('#log-in').onclick = () => manager.signinRedirect()
-// The library also does this by itself, a minute before the access token expires.
+// The library also refreshes the tokens automatically, a minute before the access token expires.
 document.querySelector('#refresh').onclick = async () => {
-  // Fails if the server ended the access: the user logged out there, or removed the application.
+  // Fails if the user logged out at the server or revoked the application.
   await manager.signinSilent().catch(() => manager.removeUser())
   show(await manager.getUser())
 }

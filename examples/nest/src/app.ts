@@ -63,7 +63,7 @@ class NotesController {
 
   @Get('me')
   me(@oauth2.Auth() { user, kind, scopes }: Caller) {
-    // Scopes do not limit a session, so they are null.
+    // The scopes of a session are null, because a session may do everything that its user may do.
     const showsEmail = scopes === null || scopes.includes('user:email')
     return { id: user?.id, email: showsEmail ? user?.email : undefined, kind }
   }

@@ -6,8 +6,9 @@ const name = 'Sample application'
 type Clients = Pick<AuthorizationServer, 'clients'>
 
 /**
- * Registers the sample application for a user, unless the user has it already.
- * @returns its client ID
+ * Registers the sample application for a user. If the user has registered it before, only adds the redirect URI if
+ * necessary.
+ * @returns the client ID
  */
 export const registerSample = async (
   { clients }: Clients,
@@ -18,7 +19,8 @@ export const registerSample = async (
   const { items } = await clients.ofOwner(userId, { after: null, limit: 100 })
   const known = items.find(({ client }) => client.name === name && !client.isConfidential)?.client
   if (known) {
-    // Later starts may use another BASE_URL. The port of a loopback address may differ from the registered one.
+    // The BASE_URL may differ from that of the first start. The port of a loopback address may differ from the
+    // registered port.
     if (!known.redirectUris.map(withoutPort).includes(withoutPort(redirectUri)))
       await clients.update(known.clientId, { redirectUris: [...known.redirectUris, redirectUri] })
     return known.clientId
@@ -28,7 +30,7 @@ export const registerSample = async (
     description:
       'Reads your notes and adds one. It shows every step of the authorization code flow.',
     userId,
-    // A public client has no secret. PKCE proves that the program which redeems the code also requested it.
+    // A public client has no secret. PKCE proves that the same program requested and redeems the code.
     isConfidential: false,
     redirectUris: [redirectUri],
     defaultScopes: ['notes:read'],

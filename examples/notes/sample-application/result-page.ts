@@ -42,12 +42,12 @@ ${answer(received)}</li>
 </ol>
 <p class="actions">
 <a class="button" href="${links.home}#calls">Compare with the other callers</a>
-<a class="button quiet" href="${links.applications}">See or end what it may do</a>
+<a class="button quiet" href="${links.applications}">See or revoke its permissions</a>
 </p>`,
   })
 }
 
-/** Renders the reason for which the flow failed, for instance because the user refused. */
+/** Renders the reason of a failed flow, for instance that the user refused. */
 export const failedPage = ({
   links,
   session,

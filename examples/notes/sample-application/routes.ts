@@ -9,13 +9,15 @@ import { authorizationUrl, newPending, type Pending, redeem } from './flow.ts'
 import { callbackOf } from './register.ts'
 import { failedPage, finishedPage } from './result-page.ts'
 
-/** The cookie with the pending request. `Lax` sends it with the redirect from the server. */
+/**
+ * The cookie with the pending request. With `SameSite=Lax`, the browser sends it after the redirect from the server.
+ */
 const cookieName = 'sample_request'
 
 /**
- * Creates an application that uses the authorization code flow with PKCE, as the site of somebody else would. It shares
- * this process only so that one command starts everything: it knows its client ID, and calls the server over HTTP.
- * @param findClientId returns undefined if the application is not registered; all its pages are then missing
+ * Creates an application that uses the authorization code flow with PKCE, like a site of a third party. The application
+ * shares this process so that one command starts everything, but it calls the server over HTTP.
+ * @param findClientId returns undefined if the application is not registered, and the flow then cannot start
  * @param tokens receives the access token, with which the start page calls the API
  */
 export const sampleApplication = (

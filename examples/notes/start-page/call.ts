@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 
-/** The answer of the REST API to a call of this program. */
+/** The response to a call. */
 export interface Answer {
   readonly status: number
   /** The body, formatted for people if it is JSON. */
@@ -31,7 +31,7 @@ export const withToken = (token: string): RequestInit => ({
   headers: { authorization: `Bearer ${token}` },
 })
 
-// Writes each item of a list on one line, so that several answers fit side by side.
+// Writes each item of a list on one line, because the page shows several answers side by side.
 const formatted = (text: string): string => {
   try {
     const value: unknown = JSON.parse(text)

@@ -3,7 +3,7 @@ import type { Links } from './links.ts'
 
 type Entry = readonly [href: string | null, title: string, about: string]
 
-/** Renders links to every page, by the people who use them. */
+/** Renders links to every page, grouped by the people who use the page. */
 export const everyPage = (
   links: Links,
   { isLoggedIn, isAdmin }: { readonly isLoggedIn: boolean; readonly isAdmin: boolean },
@@ -18,7 +18,7 @@ ${group('For machines', machineEntries(links))}
 </section>`
 
 const accountEntries = (links: Links): readonly Entry[] => [
-  [links.applications, 'Applications and tokens', 'Who may act for you, and how to end it'],
+  [links.applications, 'Applications and tokens', 'The programs that have access to your account'],
   [links.sessions, 'Sessions', 'The browsers in which you are logged in'],
   [links.password, 'Password', 'Change it'],
   [links.activity, 'Activity', 'What happened with your account'],

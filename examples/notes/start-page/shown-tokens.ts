@@ -1,6 +1,6 @@
 import type { UserId } from 'svc-oauth2server'
 
-/** Tokens that the start page of a user uses for its calls. They are only in memory, and a restart forgets them. */
+/** The token of each user with which the start page calls the API. The tokens are only in memory. */
 export interface ShownTokens {
   get(userId: UserId): string | undefined
   set(userId: UserId, token: string): void

@@ -2,21 +2,21 @@ import { type Html, html } from 'svc-oauth2server'
 import type { Answer } from './call.ts'
 import type { Links } from './links.ts'
 
-/** What the start page knows about the three calls. */
+/** The data of the three calls. */
 export interface ThreeCalls {
   readonly links: Links
   readonly csrfToken: string
   readonly isLoggedIn: boolean
   /** The URL of the call. */
   readonly url: string
-  /** The answer to a personal token; undefined before the user created one here. */
+  /** The response to the call with a personal token; undefined until the user creates a token on the start page. */
   readonly personal: Answer | undefined
-  /** The answer to the sample application; undefined before the user allowed it. */
+  /** The response to the call of the sample application; undefined until the user allows the application. */
   readonly application: Answer | undefined
   readonly hasSample: boolean
 }
 
-/** Renders the same call of the REST API with three credentials, each with the answer that it received just now. */
+/** Renders one call of the REST API with three different credentials, and the response to each of them. */
 export const threeCalls = (calls: ThreeCalls): Html => html`<section aria-labelledby="calls">
 <div class="title">
 <h2 id="calls">One call, three credentials</h2>
@@ -36,7 +36,7 @@ const bySession = ({ url, isLoggedIn }: ThreeCalls): Html => html`<article class
 <pre><code>fetch('${new URL(url).pathname}')</code></pre>
 ${
   isLoggedIn
-    ? html`<div data-call="${url}" aria-live="polite"><p class="hint">The script of this page sends the call. Without JavaScript, it stays unsent.</p></div>`
+    ? html`<div data-call="${url}" aria-live="polite"><p class="hint">The script of this page sends the call. Without JavaScript, nothing is sent.</p></div>`
     : html`<p class="hint">Log in to send it.</p>`
 }
 </article>`
@@ -49,7 +49,7 @@ const byPersonalToken = ({
   isLoggedIn,
 }: ThreeCalls): Html => html`<article class="card">
 <h3>A personal token</h3>
-<p>A program of your own calls, such as a shell script. Its token may only read notes.</p>
+<p>One of your own programs calls, such as a shell script. Its token may only read notes.</p>
 <pre><code>curl -H 'Authorization: Bearer …' ${url}</code></pre>
 ${personal ? answer(personal) : ''}
 ${
@@ -64,7 +64,7 @@ ${
 
 const byApplication = ({ url, links, application }: ThreeCalls): Html => html`<article class="card">
 <h3>An application</h3>
-<p>A site of somebody else calls for you, once you allowed it. It learns no password.</p>
+<p>After you have allowed it, a site of a third party calls for you. The site does not learn your password.</p>
 <pre><code>GET ${url}
 Authorization: Bearer …</code></pre>
 ${application ? answer(application) : ''}

@@ -4,8 +4,8 @@ import { type Examination, endpointOf } from './examination.ts'
 import { type Finding, fail, ok } from './finding.ts'
 
 /**
- * Checks for each published AI client whether it could log in. A client without a metadata document, or at a server
- * without support for documents, is registered and deleted again.
+ * Checks for each published AI client whether it could log in. If the client has no metadata document, or the server
+ * does not support such documents, registers the client and deletes it again.
  */
 export const aiClientChecks = async (examination: Examination): Promise<readonly Finding[]> => {
   const findings: Finding[] = []

@@ -4,7 +4,8 @@ export interface AiClient {
   /** The client ID, if it is the URL of a client ID metadata document. */
   readonly document?: string
   /**
-   * The content of the metadata document. If the server does not support such documents, the client registers with it.
+   * The content of the metadata document. If the server does not support such documents, the client sends this content
+   * in a registration request.
    */
   readonly metadata: Readonly<Record<string, unknown>>
   /** The redirect URI that the client sends. Its port may differ from the port of the registered URI. */
@@ -19,8 +20,8 @@ const codeAndRefresh = {
 } as const
 
 /**
- * The published AI clients. Their redirect URIs are quoted from public issue trackers and from the documentation of the
- * vendors, of 2025 and 2026.
+ * The published AI clients. The redirect URIs are quoted from public issue trackers and vendors' documentation of 2025
+ * and 2026.
  */
 export const aiClients: readonly AiClient[] = [
   {
@@ -48,7 +49,7 @@ export const aiClients: readonly AiClient[] = [
       redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
       ...codeAndRefresh,
       token_endpoint_auth_method: 'client_secret_post',
-      // Claude registers with this scope at every server. No server has it, so the server must ignore the scope.
+      // Claude registers with this scope at every server, although servers do not know the scope and must ignore it.
       scope: 'claudeai',
     },
     redirectUri: 'https://claude.ai/api/mcp/auth_callback',

@@ -140,7 +140,7 @@ export class Application {
     return this.#again(await ask(), ask)
   }
 
-  /** Repeats a request if the response contains a new DPoP nonce (RFC 9449 §8). */
+  /** Repeats a refused request if the response contains a new DPoP nonce (RFC 9449 §8). */
   async #again(response: HttpResponse, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
     const nonce = response.headers.get('dpop-nonce')
     const isNew = nonce !== null && nonce !== this.#nonce

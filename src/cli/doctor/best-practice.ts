@@ -21,22 +21,22 @@ const lists = (metadata: Metadata, member: string, value: string): boolean => {
 const practices: readonly Practice[] = [
   {
     check: 'implicit',
-    advice: `The implicit grant is on: URLs contain access tokens (RFC 9700 §2.1.2). ${setting('allowedResponseTypes', 'code')}`,
+    advice: `The implicit grant is on: URLs contain access tokens (RFC 9700 §2.1.2). Set ${setting('allowedResponseTypes', 'code')}`,
     inMetadata: (metadata) => lists(metadata, 'response_types_supported', 'token'),
   },
   {
     check: 'password-grant',
-    advice: `The password grant is on: clients see passwords (RFC 9700 §2.4). Remove password from ${setting('allowedGrantTypes', 'authorization_code,refresh_token,client_credentials')}`,
+    advice: `The password grant is on: clients see passwords (RFC 9700 §2.4). Remove password from the grant types, for instance: ${setting('allowedGrantTypes', 'authorization_code,refresh_token,client_credentials')}`,
     inMetadata: (metadata) => lists(metadata, 'grant_types_supported', 'password'),
   },
   {
     check: 'token-in-query',
-    advice: `Access tokens are accepted in the query, which is often logged (RFC 9700 §4.3.2). ${setting('acceptQueryAccessToken', 'false')}`,
+    advice: `Access tokens are accepted in the query, which is often logged (RFC 9700 §4.3.2). Set ${setting('acceptQueryAccessToken', 'false')}`,
     inMetadata: (metadata) => lists(metadata, 'bearer_methods_supported', 'query'),
   },
   {
     check: 'pkce',
-    advice: `PKCE is not required of every client: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
+    advice: `PKCE is not required of every client: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). Set ${setting('requirePkce', 'always')}`,
     inSettings: ({ requirePkce }) => requirePkce !== 'always',
   },
   {
@@ -55,28 +55,28 @@ const practices: readonly Practice[] = [
   },
   {
     check: 'sender-constrained',
-    advice: `Tokens cannot be bound to a key of their client: anyone can use a stolen token (RFC 9700 §2.2.1). ${setting('dpop', 'on')}`,
+    advice: `Tokens cannot be bound to a key of their client: anyone can use a stolen token (RFC 9700 §2.2.1). Set ${setting('dpop', 'on')}`,
     inMetadata: (metadata) => metadata.dpop_signing_alg_values_supported === undefined,
   },
   {
     check: 'audience',
-    advice: `Tokens cannot be restricted to one resource: a resource can use a received token at the other resources (RFC 9700 §2.3). ${setting('resourceIndicators', 'true')}`,
+    advice: `Tokens cannot be restricted to one resource: a resource can use a received token at the other resources (RFC 9700 §2.3). Set ${setting('resourceIndicators', 'true')}`,
     inSettings: ({ resourceIndicators }) => !resourceIndicators,
   },
   {
     check: 'client-keys',
-    advice: `Clients cannot authenticate with a key, but only with a secret that both sides store (RFC 9700 §2.5). Add private_key_jwt to ${setting('clientAuthentication', '…')}`,
+    advice: `Clients cannot authenticate with a key, but only with a secret that both sides store (RFC 9700 §2.5). Add private_key_jwt: ${setting('clientAuthentication', '…,private_key_jwt')}`,
     inMetadata: (metadata) =>
       !lists(metadata, 'token_endpoint_auth_methods_supported', 'private_key_jwt'),
   },
   {
     check: 'private-use-redirects',
-    advice: `Private-use redirect URIs are allowed: another application can claim one (RFC 8252 §8.1). ${setting('allowPrivateUseRedirectUris', 'false')}`,
+    advice: `Private-use redirect URIs are allowed: another application can claim such a URI (RFC 8252 §8.1). Set ${setting('allowPrivateUseRedirectUris', 'false')}`,
     inSettings: ({ allowPrivateUseRedirectUris }) => allowPrivateUseRedirectUris,
   },
   {
     check: 'private-addresses',
-    advice: `The server sends requests to URLs of clients even if their IP addresses are private. ${setting('dangerouslyAllowPrivateAddresses', 'false')}`,
+    advice: `The server sends requests to URLs of clients even at private IP addresses. Set ${setting('dangerouslyAllowPrivateAddresses', 'false')}`,
     inSettings: ({ dangerouslyAllowPrivateAddresses }) => dangerouslyAllowPrivateAddresses,
   },
 ]
@@ -90,7 +90,7 @@ export const bestPractices = ({ metadata, settings }: Examination): readonly Fin
   })
 
 const hidden =
-  'all users seem to have the IP address of the proxy, so limits count them as one user, and wrong passwords of one user lock an account for all users'
+  'all users seem to have the IP address of the proxy, so limits count all users as one, and the wrong passwords of an attacker can lock out the owner of an account'
 
 /** Checks the settings that depend on the deployment. */
 export const deployment = ({ issuer, settings }: Examination): readonly Finding[] => {
@@ -100,7 +100,7 @@ export const deployment = ({ issuer, settings }: Examination): readonly Finding[
     : [
         warn(
           'trusted-proxies',
-          `No proxy is trusted. If a proxy terminates https, ${hidden}. ${setting('trustedProxies', '…')}, unless the application speaks https itself.`,
+          `No proxy is trusted. If a proxy terminates https, set ${setting('trustedProxies', '…')}: otherwise, ${hidden}.`,
         ),
       ]
 }
@@ -111,19 +111,19 @@ const isLoopback = (address: string): boolean => /^(?:127\.|::1$)/.test(address)
 export const seenAddress = (seen: string, reachedAt: string): readonly Finding[] => {
   // Skip the check if the server is on this machine, as in development: a proxy and its users have the same IP address.
   if (seen === '' || isLoopback(reachedAt)) return []
-  const advised = setting('trustedProxies', '…')
+  const advised = `set ${setting('trustedProxies', '…')}`
   // A request to a network address never comes from loopback, so a proxy is in between.
   if (isLoopback(seen))
     return [
       warn(
         'trusted-proxies',
-        `The server received this login from ${seen}, so a proxy on its machine forwards the requests: ${hidden}. ${advised}, and let the proxy send X-Forwarded-For.`,
+        `The server received this login from ${seen}, so a proxy on the server's machine forwards the requests, and ${hidden}. To prevent this, ${advised}, and let the proxy send X-Forwarded-For.`,
       ),
     ]
   return [
     skip(
       'trusted-proxies',
-      `the server received this login from ${seen}, and this program cannot find out whose IP address that is. If it belongs to a proxy, ${hidden}: ${advised}`,
+      `the server received this login from ${seen}, and this program cannot find out who has that IP address. If it belongs to a proxy, ${advised}: otherwise, ${hidden}.`,
     ),
   ]
 }

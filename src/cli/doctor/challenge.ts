@@ -22,13 +22,14 @@ export const challenges = async (examination: Examination): Promise<readonly Fin
       'challenge',
       [
         bare.status !== 401 && `${url} without a token returns ${bare.status} instead of 401`,
-        !/\b(?:Bearer|DPoP) /.test(challenge) && 'The response has no WWW-Authenticate for a token',
+        !/\b(?:Bearer|DPoP) /.test(challenge) &&
+          'The response has no WWW-Authenticate header with the scheme Bearer or DPoP',
         bare.status === 401 &&
           !led &&
           `resource_metadata is ${address ?? 'missing'}; expected a URL at ${new URL(issuer).origin}`,
         led && led.json?.resource !== issuer && `${address} does not describe ${issuer}`,
       ],
-      'Clients cannot find the login from the API: let 401 responses pass the proxy unchanged, and set BASE_URL to the public URL.',
+      'Clients of the API cannot discover the authorization server: let 401 responses pass the proxy unchanged, and set BASE_URL to the public URL.',
     ),
     unless(
       'challenge-invalid',
@@ -46,7 +47,7 @@ export const challenges = async (examination: Examination): Promise<readonly Fin
           'The 401 response has no Access-Control-Allow-Origin',
         !/www-authenticate/i.test(exposed) && 'The response does not expose WWW-Authenticate',
       ],
-      'Applications in a browser cannot read the challenge: let headers that begin with Access-Control- pass the proxy.',
+      'Applications in a browser cannot read the challenge: let the proxy forward the headers Access-Control-* unchanged.',
     ),
   ]
 }

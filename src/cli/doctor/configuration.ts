@@ -8,8 +8,8 @@ import { examine } from './examine.ts'
 import type { Finding } from './finding.ts'
 
 /**
- * Examines a temporary server with this configuration in memory. The real database is not used. Requests go
- * directly to the server, so that `BASE_URL` need not resolve to this machine.
+ * Examines a temporary server with this configuration and a database in memory, instead of the real database. Requests
+ * go directly to the server, so `BASE_URL` need not resolve to this machine.
  * @throws InvalidSettings
  */
 export const examineConfiguration = async (
@@ -17,7 +17,7 @@ export const examineConfiguration = async (
   path?: string,
   aiClients = false,
 ): Promise<readonly Finding[]> => {
-  // Reading the environment must not create a data directory or a secret key.
+  // With a database in memory, reading the environment creates neither a data directory nor a secret key file.
   const env = { ...variables, DATABASE_URL: 'sqlite::memory:', OAUTH2_CACHE_REDIS_URL: undefined }
   const configuration = await loadConfiguration(env, path)
   if ('server' in configuration) {
@@ -28,7 +28,7 @@ export const examineConfiguration = async (
   }
   const { options } = configuration
   if (options.users || options.resourceOwner)
-    say('The examined server has built-in users and the built-in login in place of your own.')
+    say('The examined server has built-in users and the built-in login instead of your own.')
   const server = await createAuthorizationServer(await inMemory(options))
   const send = (request: Request) => server.fetch(request, { remoteAddress: '127.0.0.1' })
   try {

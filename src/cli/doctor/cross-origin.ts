@@ -6,7 +6,7 @@ import { type Finding, unless } from './finding.ts'
 export const stranger = 'https://doctor.example'
 
 const advice =
-  'Applications in a browser cannot use the endpoint: let OPTIONS requests, and headers that begin with Access-Control-, pass the proxy unchanged.'
+  'Applications in a browser cannot use the endpoint: let the proxy forward OPTIONS requests and the headers Access-Control-* unchanged.'
 
 const problemsOf = ({ headers }: HttpResponse, what: string): readonly (string | false)[] => {
   const origin = headers.get('access-control-allow-origin')
@@ -54,7 +54,7 @@ const isOpen = async (
   )
 }
 
-/** Checks that scripts of other sites may not send requests that use the browser's session. RFC 9700 §2.6. */
+/** Checks that scripts of other sites cannot read a page that users see with their session. RFC 9700 §2.6. */
 const isClosed = async (name: string, url: string, { ask }: Examination): Promise<Finding> => {
   const asked = { origin: stranger, 'access-control-request-method': 'POST' }
   const responses = [

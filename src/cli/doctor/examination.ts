@@ -4,7 +4,7 @@ import type { Metadata } from './metadata.ts'
 
 /** A server that is being examined. */
 export interface Examination {
-  /** The URL by which the examiner reaches the server, without a trailing slash. */
+  /** The URL at which the doctor reaches the server, without a trailing slash. */
   readonly issuer: string
   readonly metadata: Metadata
   readonly ask: Ask
@@ -13,8 +13,8 @@ export interface Examination {
 }
 
 /**
- * Returns the URL of an endpoint in the metadata, on the examined host. If the metadata contains another host, the
- * check `addresses` reports the host.
+ * Returns the URL of an endpoint from the metadata, with the origin of the examined server; undefined without a valid
+ * URL. If the metadata contains another origin, the check `addresses` reports that origin.
  */
 export const endpointOf = (
   { issuer, metadata }: Examination,

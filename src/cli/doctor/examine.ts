@@ -50,7 +50,7 @@ export const examine = async ({
     if (records) findings.push(...(await withActors(examination, records, reachedAt)))
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
-    findings.push(fail('reachable', `${error.message} All other checks were omitted.`))
+    findings.push(fail('reachable', `${error.message} The remaining checks were omitted.`))
   }
   return findings
 }
@@ -73,7 +73,7 @@ const withActors = async (
     return [
       skip(
         'flow-code',
-        'the users belong to the application, so the doctor cannot create one. Without --url, it examines the flow with built-in users.',
+        'the users belong to the application, so the doctor cannot create a user. Without --url, the doctor examines the flow with built-in users.',
       ),
     ]
   try {

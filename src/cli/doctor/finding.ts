@@ -2,7 +2,7 @@
 export interface Finding {
   /**
    * `warn`: the feature works, but could be safer or support more clients. `fail`: the feature is broken or unsafe.
-   * `skip`: the check was not possible; the advice has the reason.
+   * `skip`: the check was not possible; the advice contains the reason.
    */
   readonly state: 'ok' | 'warn' | 'fail' | 'skip'
   /** A stable name for scripts. */
@@ -20,7 +20,7 @@ export const skip = (check: string, reason: string): Finding => ({
   advice: `Not tried: ${reason}`,
 })
 
-/** Returns the result of a check that may find several problems. */
+/** Returns `fail` with all problems and the advice; `ok` if there are no problems. */
 export const unless = (
   check: string,
   problems: readonly (string | false | undefined)[],

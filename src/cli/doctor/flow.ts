@@ -19,11 +19,12 @@ interface Tokens {
   readonly refresh: string
 }
 
-/** The error if a step of the flow fails. The message names the step. */
+/** The error if a step of the flow fails. */
 class Stopped extends Error {}
 
 /**
- * Runs the flow of a client: a code with PKCE, a refresh and a revocation. Also sends requests that must be refused.
+ * Runs the flow of a client: a code with PKCE, a refresh and a revocation. Also sends requests that the server must
+ * refuse.
  */
 export const flow = async (
   examination: Examination,
@@ -129,7 +130,7 @@ const code: Step = async (scene) => {
     check,
     [
       `${response.origin}${response.pathname}` !== callback &&
-        `The user is sent to ${response.origin}`,
+        `The browser is redirected to ${response.origin}`,
       !is('state', request.state) && 'The state of the response differs from that of the request',
       !is('iss', examination.metadata.issuer) &&
         'The response does not contain the issuer (RFC 9207)',
@@ -154,7 +155,7 @@ const exactRedirectUri: Step = async (scene) => {
     if (typeof response === 'string') continue
     return unless(
       scene.check,
-      [`A browser is sent to ${uri}, which is not registered`],
+      [`The browser is redirected to ${uri}, which is not registered`],
       'Redirect URIs must be compared exactly (RFC 9700 §2.1).',
     )
   }
@@ -183,7 +184,7 @@ const withoutChallenge: Step = async (scene) => {
     ? ok(check)
     : warn(
         check,
-        `The server issues codes without PKCE to ${served.join(' and ')} clients: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
+        `The server issues codes without PKCE to ${served.join(' and ')} clients: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). Set ${setting('requirePkce', 'always')}`,
       )
 }
 
@@ -220,9 +221,9 @@ const codeOnce: Step = async (scene) => {
 }
 
 const noRefresh =
-  'There is no refresh token: users have to log in again whenever an access token expires.'
+  'There is no refresh token: users must log in again whenever an access token expires.'
 
-// A client that authenticates need not rotate its refresh tokens: FAPI 2.0 Security Profile §5.3.2.1, item 9.
+// For clients that authenticate, refresh tokens need not rotate: FAPI 2.0 Security Profile §5.3.2.1, item 9.
 const isPublic = ({ examination }: Pick<Scene, 'examination'>): boolean =>
   methodsOf(examination).includes('none')
 
@@ -230,10 +231,13 @@ const isPublic = ({ examination }: Pick<Scene, 'examination'>): boolean =>
 const refresh: Step = async (scene) => {
   const types = scene.examination.metadata.grant_types_supported
   if (Array.isArray(types) && !types.includes('refresh_token'))
-    return warn(scene.check, `${noRefresh} ${setting('allowedGrantTypes', '…,refresh_token')}`)
+    return warn(scene.check, `${noRefresh} Set ${setting('allowedGrantTypes', '…,refresh_token')}`)
   const first = await newTokens(scene)
   if (first.refresh === '')
-    return fail(scene.check, `${noRefresh} Check whether something removes it from the response.`)
+    return fail(
+      scene.check,
+      `${noRefresh} Check whether the proxy removes refresh_token from the response.`,
+    )
   const second = tokensIn(await scene.application.refresh(first.refresh))
   return unless(
     scene.check,
@@ -280,6 +284,6 @@ const revocation: Step = async (scene) => {
         (await application.refresh(refreshToken)).status === 200 &&
         'A refresh token that was revoked still works',
     ],
-    'A client cannot end its access when a user logs out (RFC 7009 §2).',
+    'A client cannot revoke its access when a user logs out (RFC 7009 §2).',
   )
 }

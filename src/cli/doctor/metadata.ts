@@ -42,8 +42,9 @@ const resourceMetadata: Document = {
 
 const problemOf = ({ status, headers, json }: HttpResponse, url: string): string | undefined => {
   if (status !== 200) return `${url} returns ${status}`
-  const type = headers.get('content-type') ?? 'no type'
-  if (!/^application\/json\b/i.test(type)) return `${url} is ${type}, and not application/json`
+  const type = headers.get('content-type') ?? '(none)'
+  if (!/^application\/json\b/i.test(type))
+    return `${url} has the content type ${type} instead of application/json`
   return json ? undefined : `${url} is not a JSON object`
 }
 
@@ -129,7 +130,7 @@ const transport = (issuer: string): Finding =>
     ? ok('https')
     : warn(
         'https',
-        'The server uses http, which is only suitable for development on one machine. Otherwise it needs https (RFC 6749 §3.1, RFC 9700 §2.6).',
+        'The server uses http, which is only suitable for development on one machine. On a network, use https (RFC 6749 §3.1, RFC 9700 §2.6).',
       )
 
 // Behind a proxy, the URLs are wrong if BASE_URL is not the public URL.
@@ -145,8 +146,8 @@ const addresses = (issuer: string, metadata: Metadata): Finding => {
   const [first] = elsewhere
   return unless(
     'addresses',
-    [first && `${names}: not at ${origin}, but for instance ${shown(first[1])}`],
-    'All URLs have the scheme and host of BASE_URL. Set it to the public URL, with https if the proxy uses https.',
+    [first && `These URLs are not at ${origin}: ${names}, for instance ${shown(first[1])}`],
+    'All URLs have the scheme and host of BASE_URL. Set BASE_URL to the public URL, with https if the proxy uses https.',
   )
 }
 

@@ -87,7 +87,7 @@ export const pages = async (examination: Examination): Promise<readonly Finding[
   return findings
 }
 
-// The request has no client, so the response is the error page.
+// The request has no parameters, so the response is the error page.
 const errorPage = async (
   authorize: string,
   { ask, issuer }: Examination,
@@ -105,7 +105,7 @@ const poweredBy = (responses: readonly (HttpResponse | undefined)[]): Finding =>
     ? ok('powered-by')
     : warn(
         'powered-by',
-        `X-Powered-By reveals what the server runs on (${named[0]}), which helps attackers to find known vulnerabilities. In Express: app.disable('x-powered-by'); elsewhere, let the proxy remove the header.`,
+        `X-Powered-By reveals the software of the server (${named[0]}), which helps attackers to find known vulnerabilities. In Express: app.disable('x-powered-by'); elsewhere, let the proxy remove the header.`,
       )
 }
 

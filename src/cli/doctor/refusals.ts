@@ -47,7 +47,7 @@ export const refusals = async (examination: Examination): Promise<readonly Findi
             'invalid_request',
             'invalid_client',
           ]),
-          // A server may name a missing proof or an unknown grant type before it authenticates the client.
+          // A server may report a missing proof or an unknown grant type before it authenticates the client.
           ...errorProblems(nobody, 'a request of an unknown client', 400, [
             'invalid_client',
             'invalid_dpop_proof',

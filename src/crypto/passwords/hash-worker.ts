@@ -15,7 +15,7 @@ const yieldToRequests = (): void => {
     const [thread = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? []
     if (thread !== '') setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // Another system, or a system that does not permit it. The thread then keeps its priority.
+    // This system does not support or permit the change, so the thread retains its priority.
   }
 }
 

@@ -21,7 +21,7 @@ const maxCached = 500
 const maxLifetime = 86_400_000
 /**
  * The minimum cache lifetime in milliseconds, unless the host forbids caching. A login to a client with a
- * metadata document reads the document several times.
+ * metadata document needs the document several times.
  */
 const minLifetime = 60_000
 /** The time in milliseconds after a failed request during which the request is not repeated. */
@@ -94,7 +94,7 @@ export const createOutbound = (
     return text
   }
 
-  /** Throws if the last request failed a moment ago, or if too many requests are running. */
+  /** Throws if the same request failed within `retryDelay`, or if too many requests are running. */
   const requireAllowed = (key: string, { hostname }: URL, requester = ''): void => {
     const failed = failures.get(key)
     if (failed && failed.until > clock()) throw failed.error
@@ -120,7 +120,7 @@ export const createOutbound = (
   const isAvailable = (key: string, request: Pick<Request, 'maxAge'>): boolean =>
     fresh(key, request) !== undefined || pending.has(key)
 
-  /** Sends a request of the server itself, whose response is not cached. */
+  /** Sends a request without caching its response. */
   const sendOnce = async (
     url: string,
     question: Pick<Question, 'accept' | 'largest' | 'form'>,

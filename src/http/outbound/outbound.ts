@@ -15,7 +15,9 @@ export interface OutboundRequest<T, Content = unknown> extends Fetched {
   readonly read: (document: Content) => T
   /** The maximum age of a cached document in seconds, like the directive `max-age` (RFC 9111 §5.2.1.1). */
   readonly maxAge?: number
-  /** The IP address of the sender of the request that needs the document. Concurrent fetches are limited per network. */
+  /**
+   * The IP address of the sender of the request that needs the document. Concurrent fetches are limited per network.
+   */
   readonly requester?: string
   /** Runs before a request is sent. If this function throws, the request is not sent. */
   readonly beforeSending?: () => Promise<void>
@@ -85,7 +87,7 @@ export interface Outbound {
   /**
    * Returns whether `json` would send a request now. The URL must be valid.
    * @returns false if the document is cached, or if another caller is already fetching it
-   * @throws OutboundFailed if too many requests are running, or if the last request failed a moment ago
+   * @throws OutboundFailed if too many requests are running, or if the same request failed less than three seconds ago
    */
   wouldSend(request: Fetched & Pick<OutboundRequest<unknown>, 'maxAge' | 'requester'>): boolean
 }

@@ -5,8 +5,8 @@ const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
 /**
- * Reads the size of a JPEG image from its first frame header. Skips the segments before it, each of which begins with a
- * marker and a length (ITU-T T.81 §B.2).
+ * Reads the size of a JPEG image from its first frame header. Skips the segments before this header. Each segment begins
+ * with a marker and a length (ITU-T T.81 §B.2).
  */
 export const jpeg: ImageReader = (bytes) => {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined

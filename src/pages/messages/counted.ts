@@ -5,7 +5,7 @@ export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>
 
 /** Returns a function that creates texts with a number: `counted('en')({ one: '# user', other: '# users' })`. */
 export const counted = (language: string): ((forms: PluralForms) => (count: number) => string) => {
-  // Creating the formats of all languages would take a tenth of the time until the server listens.
+  // Create the formats at the first use. Creating the formats of all languages would take a tenth of the start-up time.
   let formats: { readonly rules: Intl.PluralRules; readonly numbers: Intl.NumberFormat } | undefined
   return (forms) => (count) => {
     formats ??= { rules: new Intl.PluralRules(language), numbers: new Intl.NumberFormat(language) }

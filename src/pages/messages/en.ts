@@ -52,13 +52,13 @@ export const en = {
     expired: 'Expired',
     created: 'Created',
     users: 'Users',
-    /** A number or a text with a number, such as `1,000 devices`. */
+    /** `count` is a number, or a text with a number such as `1,000 devices`. */
     moreThan: (count: string) => `more than ${count}`,
     expires: 'Expires',
     never: 'Never',
     /** `time` is relative, such as "in 5 days". */
     expiresSoon: (time: string) => `Expires ${time}`,
-    /** The last characters of a token, by which users recognize the token. */
+    /** `end` contains the last characters of a token, by which users recognize the token. */
     endsWith: (end: string) => `ends with ${end}`,
     lastUsed: 'Last used',
     neverUsed: 'Not used yet',
@@ -289,7 +289,7 @@ export const en = {
     optionalScopes: 'Optional permissions',
     optionalScopesHint:
       'People can untick these permissions and still allow the other permissions.',
-    /** What saving a change ends. */
+    /** The consequences of saving a change. */
     losses: {
       verification: 'The verification ends. An administrator has to verify the application again.',
       secret: 'The client secret becomes invalid.',
@@ -438,7 +438,7 @@ export const en = {
       limit: 'You logged in too often: the oldest session ended.',
     },
   },
-  /** Pages with which a user requests and opens a link by e-mail. */
+  /** The page that sends an authorization response to a client in a form. */
   formPost: {
     title: 'Continue to the application',
     sentence: 'If the application does not open by itself, press the button.',
@@ -454,6 +454,7 @@ export const en = {
     done: 'You are no longer logged in here.',
     back: 'Return to the application',
   },
+  /** The pages on which a user requests and opens a link by e-mail. */
   userLinks: {
     reset_password: {
       title: 'Forgot your password?',

@@ -1,14 +1,15 @@
 import type { FormProblem } from '../parts/forms.ts'
 import type { Listed } from './applications.ts'
 
-/** A user as an administrator sees the user. */
+/** A user in the administration. */
 export interface UserItem {
   readonly href: string
   readonly id: string
-  /** The e-mail address; the ID if the application stores none. */
+  /** The e-mail address, or the ID of a user without an e-mail address. */
   readonly name: string
   readonly isActive: boolean
   readonly isAdmin: boolean
+  /** Whether the e-mail address is verified. */
   readonly isVerified: boolean
 }
 
@@ -17,7 +18,10 @@ export interface AdminUsersView {
   /** The URL of the page. A POST with `user` searches. */
   readonly action: string
   readonly search: string
-  /** Whether users are found by the beginning of their e-mail address; otherwise by the complete address or ID. */
+  /**
+   * Whether the search finds users by the beginning of the e-mail address. Otherwise it requires the complete address
+   * or the ID.
+   */
   readonly isSearchable: boolean
   readonly users: Listed<UserItem>
   readonly problem: FormProblem | undefined
@@ -55,16 +59,16 @@ export interface UserApplicationItem {
 /** The view of the page on which an administrator manages one user. */
 export interface AdminUserView {
   /**
-   * The URL of the page. A POST accepts `act`: `deactivate`, `activate`, `log_out`, `end_tokens`, or `delete_token` with
-   * `token_id`.
+   * The URL of the page. A POST accepts `act`: `deactivate`, `activate`, `log_out`, `end_tokens`, or `delete_token`
+   * with `token_id`.
    */
   readonly action: string
   readonly user: UserItem
-  /** Whether this is the account of the reader. */
+  /** Whether the administrator who reads the page is this user. */
   readonly isOwn: boolean
   /** Whether this server can deactivate users. */
   readonly canSetActive: boolean
-  /** The sessions; null if the application manages the logins. */
+  /** The sessions; null if the host manages the logins. */
   readonly sessions: Listed<UserSessionItem> | null
   readonly tokens: Listed<UserTokenItem>
   readonly clients: Listed<UserApplicationItem>

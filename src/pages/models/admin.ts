@@ -16,13 +16,12 @@ export interface AdminClientItem {
   readonly isConfidential: boolean
   readonly isVerified: boolean
   readonly isDisabled: boolean
-  /** Whether the server keeps the stored document of the client. */
+  /** Whether an administrator pinned the metadata document, so that the server does not fetch the document again. */
   readonly isPinned: boolean
-  /**
-   * Whether the owner registered the client, the client registered itself, or a document at a URL describes the client.
-   */
+  /** The source of the client's data: its owner, the client itself, or a metadata document. */
   readonly origin: ClientOrigin
   readonly createdAt: number
+  /** The number of tokens, counted up to `countLimit`. */
   readonly users: number
 }
 
@@ -32,10 +31,11 @@ export interface RefusedClientItem {
   readonly name: string
   /** The URL of the page of the application in the administration. */
   readonly href: string
+  /** The number of refusals. */
   readonly count: number
   /** The time of the latest refusal, in milliseconds since the epoch. */
   readonly at: number
-  /** The most frequent reasons of the latest refusals, in the words of the protocol. */
+  /** The most frequent error descriptions of the latest refusals, each with its number of refusals. */
   readonly reasons: readonly { readonly description: string; readonly count: number }[]
 }
 
@@ -66,8 +66,9 @@ export interface AdminView {
 /** The view of the page on which administrators find applications. */
 export interface AdminApplicationsView {
   /**
-   * The list. A POST with `search=client` searches for the field `client`, and redirects to a GET with this field. A POST
-   * with `client_id` and an `act` (`disable` or `enable`) acts on an application, and returns to the query in `back`.
+   * The list. A POST with `search=client` redirects to a GET that searches for the value of `client`. A POST with
+   * `client_id` disables or enables an application, as `act` says (`disable` or `enable`). The server then redirects to
+   * the list with the query in `back`.
    */
   readonly clients: ArrangedList<AdminClientItem>
   readonly done: string | undefined
@@ -77,51 +78,52 @@ export interface AdminApplicationsView {
 /** The view of the page on which an administrator manages one application. */
 export interface AdminApplicationView {
   /**
-   * The URL of the forms. A POST accepts `act`: `verify`, `unverify`, `fetch_logo`, `disable`, `enable`, `pin`, `unpin`,
-   * `end_tokens`, `set_default_resource` with `default_resource`, or `delete` with `confirm_name`.
+   * The URL of the forms. A POST accepts `act`: `verify`, `unverify`, `fetch_logo`, `disable`, `enable`, `pin`,
+   * `unpin`, `end_tokens`, `set_default_resource` with `default_resource`, or `delete` with `confirm_name`.
    */
   readonly action: string
   /** The URL of the list, with the search and the page from which the administrator came. */
   readonly list: string
   readonly client: AdminClientItem
   /**
-   * The value of the field `seen` in the form: a digest of the displayed client. The server refuses to verify or pin the
-   * client if it has changed since then.
+   * The value of the field `seen` in the form: a digest of the displayed client. If the client has changed since then,
+   * the server refuses to verify or pin the client.
    */
   readonly seen: string
   readonly description: string
   readonly website: string
   readonly redirectUris: readonly string[]
-  /** The resource of tokens whose request names none; null: the setting of the server. */
+  /** The resource for token requests without a resource; null to use the setting of the server. */
   readonly defaultResource: string | null
   /** The identifiers of the resources of the server. */
   readonly resources: readonly string[]
   readonly logo: {
-    /** The URL of the image that the client names; null if it names none. */
+    /** The `logo_uri` of the client; null without one. */
     readonly uri: string | null
     /** Whether the server is fetching the image. */
     readonly isRequested: boolean
-    /** Why the image could not be fetched, in English; null if the last fetch did not fail. */
+    /** The error of the last fetch, in English; null if the last fetch did not fail. */
     readonly problem: string | null
   }
-  /** Why the latest requests of the client were refused, the latest first. */
+  /** The latest refused requests of the client, the latest first. */
   readonly refusals: readonly Refusal[]
   /** The URL of the owner in the administration; null without an owner. */
   readonly ownerHref: string | null
-  /** The URLs of the tokens and of the audit log of the application. */
+  /** The URL of the list of the application's tokens. */
   readonly tokens: string
+  /** The URL of the application's audit log. */
   readonly activity: string
   readonly done: string | undefined
   readonly problem: FormProblem | undefined
-  /** Whether the application was not deleted, because the typed name was wrong. */
+  /** Whether the server refused to delete the application because the typed name was wrong. */
   readonly isNotDeleted: boolean
 }
 
 /** The view of the page on which administrators find tokens. */
 export interface AdminTokensView {
   /**
-   * The list. A POST with `search=token` searches for the field `token`, and redirects to a GET with this field. A POST
-   * with `token_id` and `act=delete` deletes a token, and returns to the query in `back`.
+   * The list. A POST with `search=token` redirects to a GET that searches for the value of `token`. A POST with
+   * `token_id` and `act=delete` deletes a token, and redirects to the list with the query in `back`.
    */
   readonly tokens: ArrangedList<AdminTokenItem>
   readonly done: string | undefined

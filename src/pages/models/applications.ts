@@ -1,13 +1,12 @@
 import type { FormProblem } from '../parts/forms.ts'
 import type { ArrangedList } from './list.ts'
 
-/**
- * A page of a list, with the URLs of the next and the first page. `next` is null on the last page. `first` is null on
- * the first page.
- */
+/** A page of a list. */
 export interface Listed<T> {
   readonly items: readonly T[]
+  /** The URL of the next page; null on the last page. */
   readonly next: string | null
+  /** The URL of the first page; null on the first page. */
   readonly first: string | null
 }
 
@@ -21,7 +20,7 @@ export interface ClientItem {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The number of tokens that the specification's `get_users` returns, counted up to `countLimit`. */
+  /** The number of tokens, which the specification's `get_users` returns, counted up to `countLimit`. */
   readonly users: number
 }
 
@@ -40,7 +39,7 @@ export interface PersonalTokenItem {
   readonly lastUsedAddress: string | null
 }
 
-/** One authorization of an application: a device, a browser or an installation with tokens. */
+/** One authorization of an application on a device, in a browser or for an installed program. */
 export interface DeviceItem {
   readonly href: string
   readonly revokeAction: string
@@ -61,12 +60,14 @@ export interface AuthorizedItem {
   /** The beginning of the description; empty without a description. */
   readonly description: string
   readonly website: string
-  /** The e-mail address of the owner, or the host of the client's metadata document; null without both. */
+  /**
+   * The e-mail address of the owner, or the host of the client's metadata document; null if the client has neither.
+   */
   readonly owner: string | null
   readonly isVerified: boolean
-  /** The scopes that the user granted. */
+  /** The scopes of the consent and of all devices. */
   readonly scopes: readonly string[]
-  /** The time of the consent; null if the user did not consent on the consent page. */
+  /** The time of the stored consent; null without one. */
   readonly grantedAt: number | null
   readonly lastUsedAt: number | null
   readonly devices: readonly DeviceItem[]
@@ -79,7 +80,9 @@ export interface AuthorizedItem {
 export interface ListOutcome {
   /** The message about the action that the user has just completed; undefined without one. */
   readonly done: string | undefined
-  /** The ID with which the action can be undone, and the URL of the form that accepts it as `undo`. */
+  /**
+   * The ID of the action, and the URL of the form whose field `undo` accepts the ID; undefined if undo is impossible.
+   */
   readonly undo: { readonly id: string; readonly action: string } | undefined
   readonly problem: FormProblem | undefined
 }
@@ -97,7 +100,7 @@ export interface ApplicationsView extends ListOutcome {
 export interface PersonalTokensView extends ListOutcome {
   readonly tokens: ArrangedList<PersonalTokenItem>
   readonly newToken: string
-  /** The URL of the page that asks before it deletes several tokens, whose IDs are in `id`. */
+  /** The URL of the page that asks for confirmation before the tokens with the IDs in `id` are deleted. */
   readonly deleteSelected: string
 }
 
@@ -110,13 +113,13 @@ export interface ClientsView extends ListOutcome {
 /** The view of the page that lists the applications that a user authorized. */
 export interface AuthorizedView extends ListOutcome {
   readonly authorized: ArrangedList<AuthorizedItem>
-  /** The URL of the page that asks before it revokes several applications, whose client IDs are in `id`. */
+  /** The URL of the page that asks for confirmation before the applications with the client IDs in `id` are revoked. */
   readonly revokeSelected: string
   /** The URL of the form that revokes every authorized application. */
   readonly revokeAllAction: string
 }
 
-/** The view of the page that asks before it ends several entries of a list. */
+/** The view of the page that asks for confirmation before several tokens are deleted or applications are revoked. */
 export interface EndSelectedView {
   readonly kind: 'tokens' | 'applications'
   /** The URL of the form, which accepts the IDs in `id`, and the query of the list in `back`. */

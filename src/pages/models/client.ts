@@ -15,11 +15,11 @@ export interface ClientFormValues {
   readonly redirectUris: string
   readonly isConfidential: boolean
   /**
-   * The chosen kind of application in the form of a new client, which determines `isConfidential`. Undefined in a form
-   * that asks whether the client is confidential instead.
+   * The chosen kind of application in the form of a new client, which determines `isConfidential`. Undefined in the
+   * form of a stored client, which contains a choice between confidential and public instead.
    */
   readonly kind?: ApplicationKind | undefined
-  /** The URIs of the logout; undefined without OpenID Connect. */
+  /** The URIs for the logout; undefined without OpenID Connect. */
   readonly logout?: LogoutFormValues | undefined
   readonly defaultScopes: readonly string[]
   /** The scopes that a user may untick on the consent page. */
@@ -28,16 +28,16 @@ export interface ClientFormValues {
 
 /** The values of the fields for the logout of OpenID Connect. */
 export interface LogoutFormValues {
-  /** The URIs to which users return, one per line. */
+  /** The URIs to which users return after a logout, one per line. */
   readonly redirectUris: string
   /** The URI that receives logout tokens; empty without one. */
   readonly backchannelUri: string
 }
 
-/** The form of a client that is not registered yet. */
+/** The view of the page on which a user registers a client. */
 export interface NewClientView {
   readonly action: string
-  /** The URL of the page to which a user returns without registering a client. */
+  /** The URL of the list of clients. */
   readonly back: string
   readonly values: ClientFormValues
   /** The scopes that the user can choose, without internal scopes. */
@@ -45,7 +45,7 @@ export interface NewClientView {
   readonly problem: FormProblem | undefined
 }
 
-/** A client application as its owner sees, changes and deletes it. */
+/** The view of the page on which an owner sees, changes and deletes a client. */
 export interface ClientView {
   /** The URL of the form, which accepts the edited fields, or `delete=yes` with the name in `confirm_name`. */
   readonly action: string
@@ -65,23 +65,27 @@ export interface ClientView {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
+  /** The number of tokens, counted up to `countLimit`. */
   readonly users: number
   /** The grants that the client may use. */
   readonly grantTypes: readonly string[]
   /** The time at which the secret was revoked because it leaked; null if the current secret did not leak. */
   readonly secretLeakedAt: number | null
-  /** The expiry of the former secret; null if it is no longer valid. */
+  /** The expiry of the former secret; null without a valid former secret. */
   readonly previousSecretExpires: number | null
   /** The values from which the user chooses `overlap`, in seconds. */
   readonly overlaps: readonly number[]
   readonly values: ClientFormValues
   readonly edit: EditState<ClientFormValues>
   readonly scopes: readonly Scope[]
-  /** The new secret if this page shows it, which happens once; otherwise null. */
+  /** The new secret, which the server shows once; null on all other pages. */
   readonly clientSecret: string | null
-  /** The URLs of the server's endpoints, with their names in the metadata of the server (RFC 8414 §2). */
+  /** The issuer, and the URLs of the metadata and the endpoints, each with its name in the metadata (RFC 8414 §2). */
   readonly endpoints: readonly { readonly name: string; readonly url: string }[]
-  /** A link and code examples to try the client; null if no short code example can send its token request. */
+  /**
+   * A link and code examples to try the client. Null for an inactive client, and for a client whose token request is
+   * too complex for a short code example.
+   */
   readonly tryIt: {
     /** The URL that starts the authorization code flow; null if the client uses `client_credentials`. */
     readonly href: string | null
@@ -93,7 +97,7 @@ export interface ClientView {
      */
     readonly snippets: readonly { readonly name: string; readonly code: string }[]
   } | null
-  /** Why the latest requests of the client were refused, the latest first. */
+  /** The latest refused requests of the client, the latest first. */
   readonly refusals: readonly Refusal[]
   /** The message about the action that the user has just completed; undefined without one. */
   readonly done: string | undefined

@@ -1,7 +1,7 @@
 import type { ActivityItem } from '../parts/activity-row.ts'
 import type { FormProblem } from '../parts/forms.ts'
 
-/** An act on a leaked credential: the value of `act` in its form. */
+/** An act on a leaked credential, as the value of the form field `act`. */
 export type LeakActName = 'end' | 'end_application' | 'end_user' | 'disable' | 'log_out'
 
 /** A leaked credential without its value. Times are milliseconds since the epoch. */
@@ -20,7 +20,7 @@ export interface LeakedItem {
   readonly isValid: boolean
   /** The e-mail address or ID of the user, or of the owner of the application. */
   readonly user: string | null
-  /** The URL of the page of this user in the administration; null if the reader is no administrator. */
+  /** The URL of the user in the administration; null if the reader of the page is not an administrator. */
   readonly userHref: string | null
   /** Whether the credential belongs to the reader of the page. */
   readonly isOwn: boolean
@@ -28,26 +28,26 @@ export interface LeakedItem {
   /** Whether the reader of the page registered the application. */
   readonly isOwner: boolean
   readonly scopes: readonly string[]
-  /** Whether requests also have to prove the possession of a key (RFC 9449). */
+  /** Whether each request with the credential must also prove possession of a key (RFC 9449). */
   readonly isBound: boolean
   readonly createdAt: number | null
   readonly expires: number | null
   readonly lastUsedAt: number | null
   readonly lastUsedAddress: string | null
-  /** The acts that are possible. */
+  /** The acts that the reader of the page may perform on the credential. */
   readonly acts: readonly LeakActName[]
-  /** The latest events. */
+  /** The latest audit events about the credential. */
   readonly events: readonly ActivityItem[]
 }
 
-/** The view of the page on which a user looks up and ends leaked credentials. */
+/** The view of the page on which a user looks up and revokes leaked credentials. */
 export interface LeakedView {
   /**
-   * The URL of the page. A POST with `credential` looks up the credentials in a text. A POST with `found`, `at` and
-   * `act` acts on one of the credentials.
+   * The URL of the page. A POST with `credential` looks up the credentials in this text. A POST with `found`, `at` and
+   * `act` performs an act on the found credential with the index `at`.
    */
   readonly action: string
-  /** The reference to the found credentials: the value of `found`; empty before a look-up. */
+  /** The value of the form field `found`, which refers to the found credentials; empty before a look-up. */
   readonly found: string
   readonly isAdmin: boolean
   readonly credentials: readonly LeakedItem[]

@@ -6,18 +6,18 @@ export type ListOrder = keyof Messages['list']['orders']
 /** The name of a filter of a list. */
 export type ListFilter = keyof Messages['list']['filters']
 
-/** The name of a kind of entries of a list. */
+/** The name of a kind of entries in a list. */
 export type ListKind = keyof Messages['list']['kinds']
 
 /** A list that users search, sort and filter, with the URLs of its other pages. */
 export interface ArrangedList<T> {
   readonly items: readonly T[]
   /**
-   * The URL of the page without a query. A GET with `q`, `sort`, `filter`, `kind` and `scope` arranges the list. A list
-   * of administrators has another name than `q`, and its search form is sent by POST.
+   * The URL of the page without a query. A GET with `q`, `sort`, `filter`, `kind` and `scope` arranges the list. In the
+   * administration, the search field is `client` or `token` instead of `q`, and the form is sent by POST.
    */
   readonly action: string
-  /** What the user chose. Each part except the order may be empty. */
+  /** The search, order and filters that the user chose. Each of them except the order may be empty. */
   readonly chosen: {
     readonly q: string
     readonly sort: ListOrder
@@ -27,15 +27,15 @@ export interface ArrangedList<T> {
   }
   readonly orders: readonly ListOrder[]
   readonly filters: readonly ListFilter[]
-  /** The kinds of the entries, of which users can choose one; empty if all entries are of one kind. */
+  /** The kinds by which users can filter the list; empty if all entries are of one kind. */
   readonly kinds: readonly ListKind[]
-  /** The scopes of the entries, of which users can choose one. */
+  /** The scopes by which users can filter the list. */
   readonly scopes: readonly string[]
   /** The number of entries that the search and the filters found. */
   readonly found: number
-  /** The number of entries in which the server searched, counted up to 1,000. */
+  /** The number of entries that the server searched for this page. */
   readonly searched: number
-  /** Whether the list has further entries, which the server neither searched nor sorted for this page. */
+  /** Whether the list has further entries that the server did not search for this page. */
   readonly hasMore: boolean
   readonly previous: string | null
   readonly next: string | null

@@ -7,11 +7,11 @@ export interface PersonalTokenFormValues {
   readonly name: string
   readonly scopes: readonly string[]
   /**
-   * The choice of the expiry: a number of days such as `90`, `day` for the day in `expires`, `never`, or `keep` for the
+   * The chosen expiry: a number of days such as `90`, `day` for the day in `expires`, `never`, or `keep` for the
    * current expiry.
    */
   readonly expiry: string
-  /** The day of expiry, such as `2027-01-31`; empty without a chosen day. */
+  /** The chosen day of expiry, such as `2027-01-31`; empty without one. */
   readonly expires: string
 }
 
@@ -23,7 +23,7 @@ export interface EditedToken {
   readonly expires: number | null
 }
 
-/** The expiry that a user can choose for a personal token. */
+/** The choices for the expiry of a personal token. */
 export interface ExpiryChoices {
   /** The offered numbers of days, each with the resulting expiry in milliseconds since the epoch. */
   readonly presets: readonly { readonly days: number; readonly at: number }[]
@@ -35,23 +35,24 @@ export interface ExpiryChoices {
   readonly lastDay: string | null
 }
 
-/** The form of a new personal token. */
+/** The view of the page on which a user creates a personal token. */
 export interface NewPersonalTokenView {
   readonly action: string
   readonly back: string
   readonly values: PersonalTokenFormValues
   readonly scopes: readonly Scope[]
   readonly choices: ExpiryChoices
-  /** Whether a link filled in the form. */
+  /** Whether the query of the URL filled in the form. */
   readonly isPrefilled: boolean
   readonly problem: FormProblem | undefined
 }
 
-/** A personal token as its user sees it. */
+/** The view of the page on which a user sees, changes and deletes a personal token. */
 export interface PersonalTokenView {
   /**
-   * The URL of the form, which accepts one of these actions: new values in `name`, `scopes`, `expiry` and `expires`;
-   * `end_former=yes` to delete the former value; `reduce=yes` to remove the unused scopes; or `delete=yes`.
+   * The URL of the forms. A POST with `name`, `scopes`, `expiry` and `expires` saves these values. A POST with
+   * `end_former=yes` deletes the former value, `reduce=yes` removes the unused scopes, and `delete=yes` deletes the
+   * token.
    */
   readonly action: string
   readonly back: string
@@ -69,22 +70,23 @@ export interface PersonalTokenView {
   readonly isExpired: boolean
   readonly lastUsedAt: number | null
   readonly lastUsedAddress: string | null
-  /** The expiry of the former value; null if it is no longer valid. */
+  /** The expiry of the former value; null without a valid former value. */
   readonly previousExpires: number | null
+  /** The values from which the user chooses `overlap`, in seconds. */
   readonly overlaps: readonly number[]
   /**
-   * The scopes of the token that the guards of the application have required so far. Null if they required every scope
-   * of the token, or none yet.
+   * The scopes of the token that the guards of the host have required so far. Null if they have required all scopes of
+   * the token, or no scope yet.
    */
   readonly usedScopes: readonly string[] | null
-  /** Null for an expired token, whose expiry cannot be changed. */
+  /** The choices for a new expiry; null for an expired token, whose expiry cannot be changed. */
   readonly choices: ExpiryChoices | null
   readonly values: PersonalTokenFormValues
   readonly edit: EditState<EditedToken>
-  /** After a conflict, the values that the submitted form would save; otherwise the stored values. */
+  /** After a conflict with a change in another tab, the values that the user submitted; otherwise the stored values. */
   readonly typed: EditedToken
   readonly scopes: readonly Scope[]
-  /** The new value and a complete `curl` command if this page shows them, which happens once; otherwise null. */
+  /** The new value and a `curl` command that contains it, which the server shows once; null on all other pages. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null
   /** The message about the action that the user has just completed; undefined without one. */
   readonly done: string | undefined

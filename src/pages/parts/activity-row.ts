@@ -11,7 +11,7 @@ export interface ChangedField {
   readonly after: string
 }
 
-/** The URLs of files with the listed events, and the maximum number of events in a file. */
+/** The URLs of files with the found events, and the maximum number of events in a file. */
 export interface Exports {
   readonly csv: string
   readonly jsonLines: string
@@ -24,7 +24,7 @@ export interface ActivityItem {
   readonly at: number
   /** The name of the event, such as `login.succeeded`. */
   readonly event: string
-  /** The name of the application or the personal token; may be empty. */
+  /** The name of the application or of the personal token; may be empty. */
   readonly subject: string
   readonly tokenId: number | null
   /** The last four characters of the token; null if they are unknown. */
@@ -51,7 +51,7 @@ ${facts([
 ${changesOf(item.changes, frame)}`
 }
 
-/** Renders the name of an event, and the name and last characters of its object. */
+/** Renders the name of an event, the name of its subject, and the last characters of its token. */
 export const eventTitle = (
   { event, subject, ending }: Pick<ActivityItem, 'event' | 'subject' | 'ending'>,
   frame: Frame,
@@ -61,7 +61,7 @@ ${subject === '' ? '' : html`<bdi>${subject}</bdi>`}
 ${ending === null ? '' : html`<bdi dir="ltr">…${ending}</bdi>`}
 </div>`
 
-/** Returns the number of the token, with a link to its events. */
+/** Returns the ID of the token with a link to its events; undefined for an event without a token. */
 export const tokenFact = (
   { tokenId }: Pick<ActivityItem, 'tokenId'>,
   action: string,
@@ -71,7 +71,7 @@ export const tokenFact = (
     ? undefined
     : [frame.texts.admin.token, html`<a href="${action}?token=${tokenId}">${tokenId}</a>`]
 
-/** Renders the changed fields of an event, which open on request. */
+/** Renders the changed fields of an event, hidden until the user opens them; nothing without changes. */
 export const changesOf = (changes: readonly ChangedField[], frame: Frame): Html =>
   changes.length === 0
     ? html``
@@ -99,7 +99,7 @@ export const periodFields = (
 <p><label for="until">${activity.until} (UTC)</label>
 <input id="until" name="until" type="date" value="${until}"></p>`
 
-/** Renders the links to files with the listed events. */
+/** Renders the links to files with the found events. */
 export const exportLinks = ({ csv, jsonLines, max }: Exports, frame: Frame): Html => {
   const { activity: texts } = frame.texts
   return html`<p class="exports">${texts.download}: <a href="${csv}" download>CSV</a> <a href="${jsonLines}" download>JSON Lines</a> <small>${texts.atMost(numberText(frame, max))}</small></p>`

@@ -33,7 +33,7 @@ export const adminEntries = ({ links, texts }: Frame): readonly Entry[] => {
   ]
 }
 
-/** Renders links between the pages of the administration. `isBelow` is true on a page below one of these pages. */
+/** Renders links between the pages of the administration. `isBelow` is true on a subpage of `place`. */
 export const adminNavigation = (place: AdminPlace, frame: Frame, isBelow = false): Html => {
   const link = ({ place: name, href, title }: Entry): Html => {
     const current = name === place ? html` aria-current="${isBelow ? 'true' : 'page'}"` : ''

@@ -9,7 +9,7 @@ import { scopeIds, scopesInShort } from './scopes.ts'
 import { day, time } from './times.ts'
 import { expiryBadge } from './token-row.ts'
 
-/** Renders a token as an entry of the list for administrators, with the question before its deletion. */
+/** Renders a token as an entry of the list for administrators, with a form that deletes it after a question. */
 export const adminTokenRow = (
   token: AdminTokenItem,
   { action, back }: ArrangedList<AdminTokenItem>,
@@ -26,7 +26,7 @@ export const adminTokenRow = (
     marks: [
       html`<code class="end" title="${texts.token}" dir="ltr">#${id}</code>`,
       badge(token.isPersonal ? texts.personal : texts.issued),
-      // Every access token of an application expires soon.
+      // Omit the label for tokens of applications, because all of them expire soon.
       token.isPersonal ? expiryBadge(token.expires, frame) : '',
     ],
     line: [
@@ -38,7 +38,7 @@ export const adminTokenRow = (
     act: ask(
       {
         label: texts.delete,
-        // Many tokens have the name of the same application.
+        // Add the ID, because all tokens of an application have the same name.
         name: texts.deleteNamed(`${name} #${id}`),
         about: frame.texts.leaked.acts.end.about,
         control: facts([

@@ -7,12 +7,12 @@ import { type AdminSearch, isNarrowed, listCount, listForm, listPaging } from '.
 export interface ArrangedSection<Item> {
   readonly list: ArrangedList<Item>
   readonly title: string
-  /** The search of a list for administrators. */
+  /** The search field of a list in the administration; undefined in other lists. */
   readonly search?: AdminSearch
   readonly row: (item: Item) => Html
-  /** The markup that replaces a list without any entry. */
+  /** The markup that replaces an empty list. */
   readonly empty: Html
-  /** The button that acts on the selected entries, inside the form `selected`. */
+  /** The form `selected`, with the button that acts on the selected entries. */
   readonly act?: Html
 }
 

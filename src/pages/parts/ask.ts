@@ -2,26 +2,26 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { formId } from './forms.ts'
 
-/** An act that the page carries out after one question. */
+/** An act that the user must confirm. */
 export interface Act {
-  /** The label of the question and, unless `submit` is set, of the button. */
+  /** The label of the question. Without `submit`, it is also the label of the button. */
   readonly label: Html | string
-  /** The label for screen readers, if `label` does not say to which entry of the page the act applies. */
+  /** The label for screen readers, with the name of the entry; omitted if `label` contains the name. */
   readonly name?: string
-  /** What the act does, and whether it can be undone. */
+  /** A text that says what the act does, and whether it can be undone. */
   readonly about: string
   readonly submit?: string
   /** The URL of the form. */
   readonly action: string
   /** The hidden fields of the form. */
   readonly fields: Readonly<Record<string, string>>
-  /** Whether the question is open. */
+  /** Whether the question is initially open. */
   readonly isOpen?: boolean
   /** A control between the question and the button. */
   readonly control?: Html
 }
 
-/** Renders an act as a question that opens on request, and a button. Works without a script and without another page. */
+/** Renders an act as an expandable question with a button. The question needs neither a script nor a separate page. */
 export const ask = (act: Act, frame: Frame): Html => {
   const name = act.name === undefined ? '' : html` aria-label="${act.name}"`
   return html`<details class="danger"${act.isOpen ? html` open` : ''}>

@@ -17,9 +17,7 @@ export interface AskingClient {
   readonly isVerified: boolean
   /** Whether the name mixes look-alike letters of several alphabets. */
   readonly mixesAlphabets: boolean
-  /**
-   * Whether the owner registered the client, the client registered itself, or a metadata document describes the client.
-   */
+  /** The source of the client's data: its owner, the client itself, or a metadata document. */
   readonly origin: ClientOrigin
   /** The host of the client's metadata document; undefined for a client without a metadata document. */
   readonly describedAt: string | undefined
@@ -30,8 +28,9 @@ export interface AskingClient {
 
 /**
  * Renders the statements of this server about the requesting client: a warning if the name mixes alphabets, whether an
- * administrator verified the client, and who registered it. They include the website of a client only if a user of
- * this server registered the client. Any other client chose its website alone, so `statementsOfClient` shows it.
+ * administrator verified the client, and who registered the client. If a user of this server registered the client,
+ * the statements include its website. Otherwise only the client itself claims the website, so `statementsOfClient`
+ * renders it.
  */
 export const statementsOfServer = (client: AskingClient, frame: Frame): Html => {
   const { consent, facts: words } = frame.texts

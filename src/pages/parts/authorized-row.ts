@@ -13,7 +13,8 @@ import { day } from './times.ts'
 
 /**
  * Renders an authorized application as an entry of a list.
- * @param list its entries, and its query, to which the user returns; without a query if it has no checkboxes
+ * @param list the entries of the list, and its query, to which the user returns. A list without checkboxes has no
+ * query.
  */
 export const authorizedRow = (
   item: AuthorizedItem,
@@ -35,7 +36,7 @@ export const authorizedRow = (
       devices(item, name, frame),
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
-      // With devices, the details of the devices contain these facts, because the line is too narrow for all facts.
+      // The line is too narrow for all facts. If there are devices, `devices` renders the other facts.
       ...(item.devices.length > 0
         ? []
         : [allPermissions(item, frame), ...ownerAndWebsite(item, frame)]),
@@ -52,7 +53,7 @@ export const authorizedRow = (
   })
 }
 
-// The first line of the entry already contains a single permission.
+// Omit a single permission, because the first line of the entry already contains it.
 const allPermissions = ({ scopes }: AuthorizedItem, frame: Frame): Html | string =>
   scopes.length < 2
     ? ''
@@ -97,7 +98,7 @@ ${moreDevices === 0 || !isCounted ? '' : html`<p class="hint">${texts.moreDevice
 </details>`
 }
 
-/** Renders a device. `name` is its name for screen readers. */
+/** Renders a device. `name` is the name of the device for screen readers. */
 const deviceRow = (device: DeviceItem, name: string, frame: Frame): Html => {
   const { applications, facts: texts } = frame.texts
   const browser = device.browser ?? texts.unknownBrowser

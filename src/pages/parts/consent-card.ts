@@ -8,7 +8,7 @@ import { logo } from './logo.ts'
 import { alert } from './notices.ts'
 import { byGroup, gravestFirst, scopeText } from './scopes.ts'
 
-/** The part of the view that both consent pages share. */
+/** The part of the view that the consent pages of authorization requests and of devices share. */
 export interface AskedConsent {
   readonly action: string
   readonly client: AskingClient
@@ -26,7 +26,7 @@ export interface AskedConsent {
   readonly problem: string | undefined
 }
 
-/** The parts that differ between the two consent pages. */
+/** The parts in which the two consent pages differ. */
 interface Additions {
   /** The hidden field with the one-time ID of the stored request. The form contains no other part of the request. */
   readonly hidden: { readonly name: string; readonly value: string }
@@ -70,7 +70,8 @@ ${statementsOfClient(client, frame)}
   )
 }
 
-// Enter in a checkbox presses the first submit button of a form. This button is not visible and decides nothing.
+// If a user presses Enter in a checkbox, the browser presses the first submit button. Make this a button without a
+// decision, and hide it.
 const undecided = html`<button type="submit" name="confirm" value="" class="unseen" tabindex="-1" aria-hidden="true"></button>`
 
 const account = ({ user, otherAccount }: AskedConsent, { texts }: Frame): Html =>

@@ -7,7 +7,7 @@ import { visible } from './refused-redirect.ts'
 import { command, copyable } from './secret.ts'
 import { time } from './times.ts'
 
-/** Renders the URLs of the server's endpoints, with their names in the metadata of the server. */
+/** Renders the URLs of the server's endpoints, each with its name in the metadata of the server. */
 export const endpoints = (view: ClientView, frame: Frame): Html => {
   const { client: texts } = frame.texts
   return html`<details>
@@ -17,7 +17,10 @@ ${facts(view.endpoints.map(({ name, url }) => [name, copyable(`endpoint-${name}`
 </details>`
 }
 
-/** Renders a link that starts the authorization code flow, and code examples that send the token request. */
+/**
+ * Renders a link that starts the authorization code flow, and code examples that send the token request; nothing if
+ * `tryIt` is null.
+ */
 export const tryIt = ({ tryIt, clientSecret }: ClientView, frame: Frame): Html => {
   if (!tryIt) return html``
   const { client: texts } = frame.texts
@@ -36,7 +39,7 @@ ${command(`try-it-${name}`, code, frame, name)}`,
 </details>`
 }
 
-/** Renders why the latest requests of an application were refused; nothing if none was refused. */
+/** Renders the latest refused requests of an application, with the reasons; nothing without refused requests. */
 export const refusals = (list: readonly Refusal[], frame: Frame): Html => {
   if (list.length === 0) return html``
   const { client: texts } = frame.texts

@@ -1,4 +1,4 @@
-/** Numbers equal names, so that screen readers name the buttons of each entry differently. */
+/** Appends numbers to equal names. With different names, screen readers distinguish the buttons of the entries. */
 export const distinctNames = (names: readonly string[]): readonly string[] => {
   const taken = new Set<string>()
   return names.map((name) => {

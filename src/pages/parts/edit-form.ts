@@ -4,24 +4,28 @@ import { formId } from './forms.ts'
 
 /** The state of a form that edits stored values. */
 export interface EditState<Values> {
-  /** The version of the stored values. The form sends it, so that the server detects a change in another tab. */
+  /** The version of the stored values. The form returns it, so that the server detects a change in another tab. */
   readonly version: string
   /** The stored values, if they have changed since the user opened the form; otherwise undefined. */
   readonly stored: Values | undefined
-  /** The names of everything that saving would remove, such as `tokens`. The user has to confirm them. */
+  /**
+   * The names of the consequences that the user must confirm before the server saves the change, such as `tokens` if
+   * the server would revoke all tokens.
+   */
   readonly losses: readonly string[]
 }
 
-/** A field of an edit form, as text. */
+/** A field of an edit form. */
 export interface EditedField<Values> {
   readonly name: string
   readonly label: string
+  /** Returns the value as text, to detect a difference between two versions. */
   readonly text: (values: Values) => string
-  /** Renders the value; by default, as its text. */
+  /** Renders the value. Default: the result of `text`. */
   readonly render?: (values: Values) => Html
 }
 
-/** Returns scopes as one text. The order of scopes has no meaning. */
+/** Returns scopes as text in a fixed order, so that lists with the same scopes have the same text. */
 export const sorted = (scopes: readonly string[]): string => [...scopes].sort().join(' ')
 
 /** Renders the hidden fields of an edit form. */
@@ -37,8 +41,8 @@ export const saveButton = ({ losses }: EditState<unknown>, { texts }: Frame): Ht
     : html`<button type="submit" class="danger">${texts.frame.saveAnyway}</button>`
 
 /**
- * Renders a question about everything that saving would remove, or both versions after a change in another tab;
- * otherwise nothing.
+ * Renders the consequences that the user must confirm. After a change in another tab, renders the stored and the
+ * submitted version of each field that differs. Otherwise renders nothing.
  */
 export const editNotice = <Values>(
   { stored, losses }: EditState<Values>,

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 
 /** The reason why a submitted form was not saved, in the reader's language. */
 export interface FormProblem {
-  /** Whether the user made no mistake, so that the page shows a neutral notice. */
+  /** Whether the page shows a neutral notice, because the user made no mistake. */
   readonly isNeutral?: boolean
   /** The sentence that describes the problem of the whole form, or of its first invalid field. */
   readonly sentence: string
@@ -19,7 +19,7 @@ export interface InvalidControl {
   readonly line?: number | undefined
 }
 
-/** Returns the problems of a field, which are several if several of its lines are invalid. */
+/** Returns the problems of a field. A field with several invalid lines has several problems. */
 export const problemsOf = (
   problem: FormProblem | undefined,
   name: string,
@@ -29,7 +29,7 @@ export const problemsOf = (
 export const csrf = ({ csrfToken }: Frame): Html =>
   html`<input type="hidden" name="csrf_token" value="${csrfToken}">`
 
-/** Renders the hidden fields of an idempotent form. */
+/** Renders the hidden fields of an idempotent form: if it is sent twice, the server processes it once. */
 export const formId = (frame: Frame): Html => html`${csrf(frame)}
 <input type="hidden" name="form_id" value="${frame.formId}">`
 

@@ -4,7 +4,7 @@ import type { ArrangedList } from '../models/list.ts'
 import { numberText } from './facts.ts'
 import { formId } from './forms.ts'
 
-/** The search of a list for administrators. */
+/** The search field of a list in the administration. */
 export interface AdminSearch {
   /** The name of the search field, and the value of the hidden field `search`. */
   readonly field: 'client' | 'token'
@@ -17,8 +17,8 @@ export const isNarrowed = ({ chosen }: ArrangedList<unknown>): boolean =>
   [chosen.q, chosen.filter, chosen.kind, chosen.scope].some((part) => part !== '')
 
 /**
- * Renders the form with which a user searches, sorts and filters a list. The form of an administrator is sent by POST, so
- * that a secret that somebody pastes appears in no URL.
+ * Renders the form with which a user searches, sorts and filters a list. In the administration, the form is sent by
+ * POST, so that a pasted secret does not appear in a URL.
  */
 export const listForm = (list: ArrangedList<unknown>, frame: Frame, search?: AdminSearch): Html => {
   const { list: texts } = frame.texts
@@ -88,7 +88,7 @@ ${options.map(([value, text]) => html`<option value="${value}"${value === chosen
 </select>
 </div>`
 
-/** Returns the number of found entries, and the number of all entries if they differ. */
+/** Returns the number of found entries as text, with the number of searched entries if the numbers differ. */
 export const listCount = (list: ArrangedList<unknown>, frame: Frame): string => {
   const { list: texts, facts } = frame.texts
   const { found, searched, hasMore } = list
@@ -97,7 +97,7 @@ export const listCount = (list: ArrangedList<unknown>, frame: Frame): string => 
   return texts.found(numberText(frame, found), texts.entries(searched))
 }
 
-/** Renders links to the neighbouring pages of a list. The links lead to the list and not to the top of the page. */
+/** Renders links to the neighbouring pages of a list. The links lead to the list instead of the top of the page. */
 export const listPaging = (
   { previous, next }: Pick<ArrangedList<unknown>, 'previous' | 'next'>,
   title: string,

@@ -5,8 +5,8 @@ import { type FormProblem, problemsOf, textField } from './forms.ts'
 import { uriLinesField } from './redirect-uris-field.ts'
 
 /**
- * Renders the fields for the logout of OpenID Connect. The fields are hidden until the user opens them, unless a field
- * has a value or a problem.
+ * Renders the fields for the logout of OpenID Connect in an expandable section. The section is initially open if a
+ * field has a value or a problem.
  */
 export const logoutFields = (
   { redirectUris, backchannelUri }: LogoutFormValues,

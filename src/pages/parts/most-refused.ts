@@ -4,7 +4,7 @@ import type { RefusedClientItem } from '../models/admin.ts'
 import { numberText } from './facts.ts'
 import { time } from './times.ts'
 
-/** Renders the clients whose requests were refused most; nothing if no request was refused. */
+/** Renders the clients whose requests were refused most often; nothing without refused requests. */
 export const mostRefused = (clients: readonly RefusedClientItem[], frame: Frame): Html => {
   if (clients.length === 0) return html``
   const { admin: texts } = frame.texts

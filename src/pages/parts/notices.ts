@@ -7,7 +7,7 @@ export const alert = (problem: string | undefined): Html =>
   problem === undefined ? html`` : html`<p class="notice" role="alert">${problem}</p>`
 
 /**
- * Renders the problem of a form. Each invalid field has a link to the field. The summary has the focus, so that keyboard
+ * Renders the problem of a form, with a link to each invalid field. The notice receives the focus, so that keyboard
  * users and screen readers begin there.
  */
 export const formAlert = (

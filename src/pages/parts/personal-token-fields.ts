@@ -37,7 +37,7 @@ export const tokenLabels = ({
   overlap: token.rotate,
 })
 
-/** Lists the fields of the form that edits a personal token as text, to compare two versions. */
+/** Returns the fields of a personal token's form as text, for a comparison of two versions. */
 export const editedFields = (frame: Frame): readonly EditedField<EditedToken>[] => {
   const { facts, token } = frame.texts
   const fields: Readonly<Record<keyof EditedToken, Omit<EditedField<EditedToken>, 'name'>>> = {

@@ -20,7 +20,7 @@ ${command('curl', fresh.curl, frame, 'curl')}
 </section>`
 }
 
-/** Renders the expiry of the former value, with a button that ends it now; nothing without a former value. */
+/** Renders the expiry of the former value, with a button that deletes this value; nothing without a former value. */
 export const formerValue = (view: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   if (view.previousExpires === null) return html``
@@ -32,7 +32,7 @@ ${formId(frame)}
 </form>`
 }
 
-/** Renders the scopes that the token has used, with a button that removes the others; nothing if it used all. */
+/** Renders the used scopes of the token, with a button that removes the unused scopes; nothing if all are used. */
 export const unusedScopes = (view: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   const { usedScopes, values } = view

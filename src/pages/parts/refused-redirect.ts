@@ -4,7 +4,10 @@ import type { RefusedRedirectDetails } from '../models/refused-redirect.ts'
 import { facts } from './facts.ts'
 import { caution } from './notices.ts'
 
-/** Renders what was refused and how it differs from what is registered. No URI of the request becomes a link. */
+/**
+ * Renders the refused redirect URI, the registered redirect URIs, and their differences. The refused URI never becomes
+ * a link, because it may belong to an attacker.
+ */
 export const refusedRedirect = (details: RefusedRedirectDetails, { texts }: Frame): Html => {
   const { error: words } = texts
   const { redirectUri, registered, difference, isDisabled } = details
@@ -49,8 +52,8 @@ const compared = (
 }
 
 /**
- * Renders a URI of a request. A URI contains only printable ASCII, so shows the code of any other character, which may be
- * invisible, change the direction of the text, or look like another character.
+ * Renders a URI of a request. In place of each character that is not printable ASCII, renders its code point. A URI
+ * must not contain such characters: they may be invisible, change the text direction, or look like other characters.
  */
 export const visible = (text: string): readonly Html[] =>
   [...text.matchAll(/[\x21-\x7E]+|[^\x21-\x7E]/gu)].map(([run]) =>

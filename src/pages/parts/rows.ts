@@ -13,7 +13,7 @@ export interface Row {
   readonly marks?: readonly (Html | string)[]
   /** The facts of the second line. An empty fact is omitted. */
   readonly line: readonly (Html | string)[]
-  /** The form that ends the entry. */
+  /** The form that acts on the entry, for instance deletes it. */
   readonly act?: Html
 }
 
@@ -30,7 +30,10 @@ ${act}`
 export const factLine = (facts: readonly (Html | string)[]): Html =>
   html`<div class="line">${facts.map((fact) => (fact === '' ? '' : html`<div class="fact">${fact}</div> `))}</div>`
 
-/** Renders the button of a row that ends the entry. `back` is the query of the list to which the user returns. */
+/**
+ * Renders a form with the button that acts on an entry, for instance deletes it. `back` is the query of the list to
+ * which the user returns.
+ */
 export const endForm = (
   {
     action,
@@ -46,7 +49,9 @@ export const endForm = (
     /** The label for screen readers, with the name of the entry. */
     readonly name: string
     readonly back: string | undefined
-    /** Whether the act can be undone by its counterpart. */
+    /**
+     * Whether the act harms nobody, such as enabling a client. Otherwise the button has the style of a dangerous act.
+     */
     readonly isHarmless?: boolean
   },
   frame: Frame,

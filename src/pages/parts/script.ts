@@ -12,12 +12,13 @@ for (const time of document.querySelectorAll('time[data-time]')) {
 for (const field of document.querySelectorAll('[data-time-zone]'))
   field.value = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-// A filled in day takes precedence on the server, so clear a day that the user no longer chooses.
+// The server prefers the day to the other choices of the expiry, so clear the day when the user selects another choice.
 for (const choice of document.querySelectorAll('[name=expiry]:not([value=day])'))
   choice.addEventListener('change', () => {
     choice.form.elements.expires.value = ''
   })
 
+// Remove the button that undoes an action when the server no longer accepts it.
 for (const form of document.querySelectorAll('form[data-seconds]'))
   setTimeout(() => form.querySelector('button').remove(), form.dataset.seconds * 1000)
 
@@ -43,7 +44,7 @@ const addCopyButton = (element) => {
   element.after(button)
 }
 
-// Screen readers announce a status that appears, and not one that the page contained from the beginning.
+// Screen readers announce a status only if it appears after the page, so insert each status with a delay.
 for (const status of document.querySelectorAll('[role=status]')) {
   const content = [...status.childNodes]
   status.style.minHeight = status.offsetHeight + 'px'

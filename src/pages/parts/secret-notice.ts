@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 import type { FormProblem } from './forms.ts'
 import { alert } from './notices.ts'
 
-/** Renders the problem of a form. For a search for a secret, links to the page for leaked secrets. */
+/** Renders the problem of a form. If the user searched for a secret, adds a link to the page for leaked secrets. */
 export const secretNotice = (problem: FormProblem | undefined, frame: Frame): Html =>
   problem?.sentence === frame.texts.problems.looksLikeSecret
     ? html`<p class="notice" role="alert">${problem.sentence} <a href="${frame.links.leaked}">${frame.texts.leaked.title}</a></p>`

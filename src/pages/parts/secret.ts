@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 
 /**
  * Renders a value to which the script adds a copy button.
- * @param name the name of the value, by which the names of several copy buttons differ
+ * @param name the name of the value, which the label of the copy button contains for screen readers
  */
 export const copyable = (id: string, value: string, frame: Frame, name: string): Html =>
   html`<span class="copyable"><code id="${id}"${copied(frame, name)} dir="ltr">${value}</code></span>`

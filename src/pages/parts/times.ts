@@ -20,7 +20,7 @@ export const day = (frame: Frame, at: number): Html => {
 export const dayText = (frame: Frame, isoDay: string): string =>
   formatsOf(frame.reader.locale).day.format(new Date(`${isoDay}T00:00:00Z`))
 
-/** Returns the number of started days until a time, and the number in words, such as "in 5 days". */
+/** Returns the number of days until a time, rounded up, and the number in words, such as "in 5 days". */
 export const daysUntil = (
   { now, reader }: Frame,
   at: number,

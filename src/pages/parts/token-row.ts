@@ -6,10 +6,10 @@ import { endForm, listRow } from './rows.ts'
 import { scopesInShort } from './scopes.ts'
 import { daysUntil, time } from './times.ts'
 
-/** The number of days before the expiry of a token in which lists warn about it. */
+/** Lists show a warning for a token that expires within this number of days. */
 const soon = 7
 
-/** Renders a personal token as an entry of a list. `back` is the query of the list; undefined without selection. */
+/** Renders a personal token as an entry of a list. `back` is the query of a list with checkboxes. */
 export const tokenRow = (
   token: PersonalTokenItem,
   back: string | undefined,

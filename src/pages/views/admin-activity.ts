@@ -28,7 +28,7 @@ export interface NamedUser {
   readonly isId: boolean
 }
 
-/** An event as an administrator sees it. */
+/** An event of the audit log. */
 export interface AdminActivityItem {
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -37,9 +37,9 @@ export interface AdminActivityItem {
   /** The name of the client or the personal token; may be empty. */
   readonly subject: string
   readonly actor: AuditActor
-  /** The acting user; null if the actor is no user. */
+  /** The user who caused the event; null if the actor is not a user. */
   readonly actorUser: NamedUser | null
-  /** The affected user. */
+  /** The user whom the event is about; null without one. */
   readonly user: NamedUser | null
   readonly clientId: string | null
   readonly tokenId: number | null
@@ -55,7 +55,7 @@ export interface AdminActivityItem {
 export interface RoutineItem {
   /** `token.issued` or `token.refreshed`. */
   readonly event: string
-  /** Empty for tokens that the application issued itself. */
+  /** The grant of the tokens; empty for tokens that the host issued. */
   readonly grantType: string
   readonly clientId: string
   readonly count: number
@@ -64,8 +64,8 @@ export interface RoutineItem {
 /** The view of the page with the activity of all accounts. */
 export interface AdminActivityView {
   /**
-   * The URL of the page. A POST with the fields of `search` redirects to a GET with these fields, which lists the events
-   * with exactly these values and in this period.
+   * The URL of the page. A POST with the fields of `search` redirects to a GET with the same fields. The GET lists the
+   * events with exactly these values, from `since` to `until`.
    */
   readonly action: string
   readonly search: Readonly<
@@ -76,7 +76,7 @@ export interface AdminActivityView {
   /** The names of all events. */
   readonly names: readonly string[]
   readonly events: Listed<AdminActivityItem>
-  /** The greatest numbers of routine events. */
+  /** The clients and grants with the most routine events; empty on later pages of the list. */
   readonly routine: readonly RoutineItem[]
 }
 
@@ -169,7 +169,7 @@ ${factLine([labelled(texts.at, time(frame, item.at)), ...people.map((fact) => (f
 <details>
 <summary>${error.details}</summary>
 ${facts([
-  // The line above shortens these facts.
+  // Repeat these facts, because the line above truncates long values.
   ...people,
   browser === null ? undefined : [activity.browser, html`<bdi>${browser}</bdi>`],
   tokenFact(item, action, frame),

@@ -79,7 +79,7 @@ const logoState = (
 const act = (name: string, label: string): Html =>
   html`<button type="submit" class="quiet" name="act" value="${name}">${label}</button>`
 
-/** Renders the acts that can be undone by another act. */
+/** Renders the acts that need no confirmation. */
 const actForm = ({ action, client, logo, seen }: AdminApplicationView, frame: Frame): Html => {
   const { admin: texts } = frame.texts
   const { isVerified, isDisabled } = client
@@ -98,12 +98,12 @@ const pinning = ({ origin, isPinned }: AdminClientItem, { texts: { admin } }: Fr
   return origin === 'metadata_document' ? act('pin', admin.pin) : html``
 }
 
-/** Renders the choice of the default resource, if the server has several resources. */
+/** Renders the choice of the default resource; nothing if there is only one resource. */
 const resourceForm = (
   { action, defaultResource, resources }: AdminApplicationView,
   frame: Frame,
 ): Html => {
-  // A chosen resource may have been removed from the server.
+  // Include the current choice, because the resource may have been removed from the server.
   const choices = [
     ...new Set([...resources, ...(defaultResource === null ? [] : [defaultResource])]),
   ]

@@ -50,7 +50,7 @@ ${list('authorized', texts.authorized, view.authorized, texts.noAuthorized, (ite
   )
 }
 
-/** Says what this server cannot do. */
+/** Renders a sentence for each act that is not possible for this user. */
 const limits = ({ isOwn, canSetActive, sessions }: AdminUserView, frame: Frame): Html => {
   const { users: texts, problems } = frame.texts
   const sentences = [

@@ -11,7 +11,7 @@ import { websiteLink } from '../parts/outside.ts'
 import { scopeList } from '../parts/scopes.ts'
 import { day, time } from '../parts/times.ts'
 
-/** One authorization of an application. */
+/** The view of the page of one authorization. */
 export interface AuthorizationView {
   readonly back: string
   readonly client: {
@@ -27,7 +27,8 @@ export interface AuthorizationView {
   readonly device: DeviceItem
   readonly scopes: readonly Scope[]
   /**
-   * The time at which the tokens expire unless the client refreshes them, in milliseconds since the epoch; null: never.
+   * The time at which the tokens expire if the client does not refresh them, in milliseconds since the epoch. Null for
+   * tokens that never expire.
    */
   readonly ends: number | null
   /** The URL of the form that revokes the application on all devices. */

@@ -12,7 +12,7 @@ import { logo } from '../parts/logo.ts'
 import { back } from '../parts/navigation.ts'
 import { caution, done, formAlert } from '../parts/notices.ts'
 
-/** The form that registers a client. */
+/** The page on which a user registers a client. */
 export const newClientPage: PageTemplate<NewClientView> = (view, frame) => {
   const { client: texts, frame: common } = frame.texts
   return layout(

@@ -24,7 +24,7 @@ ${isUnknown && isLocal(client.redirectUri) ? caution(consent.localCaution) : ''}
   return consentCard(view, { hidden, after }, frame)
 }
 
-/** Returns whether a redirect URI is on the computer of the user. RFC 8252 §7.3. */
+/** Returns whether a redirect URI leads to a program on the user's computer (RFC 8252 §7.3). */
 const isLocal = (redirectUri: string): boolean =>
   loopbackHosts.includes(new URL(redirectUri).hostname)
 

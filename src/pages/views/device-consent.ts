@@ -14,7 +14,7 @@ export interface DeviceConsentView extends AskedConsent {
 /** The page on which a user decides what a device may do. */
 export const deviceConsentPage: PageTemplate<DeviceConsentView> = (view, frame) => {
   const { device } = frame.texts
-  // Show the warning first, so that a user who was tricked into entering the code of an attacker notices it (RFC 8628
+  // Show the warning first, because an attacker may have tricked the user into entering the attacker's code (RFC 8628
   // §5.4).
   const before = html`${caution(device.warning)}
 <p class="about">${device.shows}</p>

@@ -5,7 +5,7 @@ import type { EndSelectedView } from '../models/applications.ts'
 import { formId } from '../parts/forms.ts'
 import { alert } from '../parts/notices.ts'
 
-/** The page that asks once before several tokens are deleted, or several applications are revoked. */
+/** The page on which a user confirms that several tokens are deleted, or that several applications are revoked. */
 export const endSelectedPage: PageTemplate<EndSelectedView> = (view, frame) => {
   const { applications, frame: common, list, token } = frame.texts
   const { tokens, authorized } = applications

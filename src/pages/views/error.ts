@@ -6,15 +6,15 @@ import type { RefusedRedirectDetails } from '../models/refused-redirect.ts'
 import { facts } from '../parts/facts.ts'
 import { refusedRedirect } from '../parts/refused-redirect.ts'
 
-/** The parameters of the URL, which the page shows as text. */
+/** The view of the page for OAuth errors. The page shows the parameters of its URL as text. */
 export interface ErrorView {
   readonly error: string
   readonly description: string
-  /** The details of the refused request, if the owner of the application or an administrator sent it. */
+  /** The details of a request that the owner of the application or an administrator sent; undefined for other users. */
   readonly refused?: RefusedRedirectDetails | undefined
 }
 
-/** The page for OAuth errors that must not be sent to an application. The page never redirects. */
+/** The page for OAuth errors that the server must not send to an application. The page never redirects. */
 export const errorPage: PageTemplate<ErrorView> = ({ error, description, refused }, frame) => {
   const { error: texts } = frame.texts
   const { what, advice } = isKnown(error, texts.known) ? texts.known[error] : texts.unknown

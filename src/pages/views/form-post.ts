@@ -10,7 +10,7 @@ export interface FormPostView {
   readonly fields: readonly { readonly name: string; readonly value: string }[]
 }
 
-/** The page that sends an authorization response. Its form is submitted by a script, or by the user with the button. */
+/** The page that sends an authorization response. The script of the page or the user submits the form. */
 export const formPostPage: PageTemplate<FormPostView> = ({ action, fields }, frame) => {
   const { formPost: texts } = frame.texts
   return layout(

@@ -10,7 +10,7 @@ import { done, formAlert } from '../parts/notices.ts'
 import { scopeIds } from '../parts/scopes.ts'
 import { time } from '../parts/times.ts'
 
-/** The page on which a user looks up a leaked secret, and ends it. */
+/** The page on which a user looks up and revokes a leaked secret. */
 export const leakedPage: PageTemplate<LeakedView> = (view, frame) => {
   const { leaked: texts } = frame.texts
   const { credentials, problem } = view

@@ -4,11 +4,11 @@ import { layout } from '../layout.ts'
 
 /** The view of the page after a logout. */
 export interface LoggedOutView {
-  /** The URL of the client that requested the logout; undefined without one. */
+  /** The post-logout redirect URI of the client that requested the logout; undefined without one. */
   readonly back: string | undefined
 }
 
-/** The page that confirms that nobody is logged in. */
+/** The page that confirms the logout. */
 export const loggedOutPage: PageTemplate<LoggedOutView> = ({ back }, frame) => {
   const { logout: texts, error } = frame.texts
   return layout(

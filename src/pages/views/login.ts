@@ -10,16 +10,16 @@ export interface LoginView {
   /** The path to which the server redirects after the login. */
   readonly next: string
   readonly email: string
-  /** The name of the client whose request the user decides about after the login; undefined without such a request. */
+  /** The name of the client whose authorization request waits for the login; undefined without one. */
   readonly client: string | undefined
   /** Whether the session of this browser has expired. */
   readonly hasExpired: boolean
-  /** Whether the login leads back to a form whose fields the server keeps. */
+  /** Whether the login leads back to a form whose content the server has stored. */
   readonly hasDraft: boolean
   /** The message about an action that the user has just completed, such as setting a new password. */
   readonly done: string | undefined
   readonly problem: string | undefined
-  /** Whether the browser will ignore the session cookie, because the server uses http. */
+  /** Whether the browser, such as Safari, rejects the session cookie of a server that uses http. */
   readonly dropsCookies: boolean
 }
 

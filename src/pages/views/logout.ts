@@ -7,7 +7,7 @@ import { alert } from '../parts/notices.ts'
 /** The view of the page on which a user decides about a logout that a client or a link requests. */
 export interface LogoutView {
   readonly action: string
-  /** The sealed request, which the form returns. */
+  /** The sealed logout request, which the form returns. */
   readonly request: string
   /** The name of the client; undefined if the client is unknown. */
   readonly client: string | undefined

@@ -5,7 +5,7 @@ import { layout } from '../layout.ts'
 import { csrf, type FormProblem, textField } from '../parts/forms.ts'
 import { formAlert } from '../parts/notices.ts'
 
-/** The view of the page that a link opens. */
+/** The view of the page that a link in an e-mail opens. */
 export interface OpenLinkView {
   readonly purpose: UserLinkPurpose
   readonly email: string
@@ -17,7 +17,7 @@ export interface OpenLinkView {
   readonly problem: FormProblem | undefined
 }
 
-/** The page that a link opens: a form for a new password, or a button that verifies the e-mail address. */
+/** The page that a link in an e-mail opens: a form for a new password, or a button that verifies the address. */
 export const openLinkPage: PageTemplate<OpenLinkView> = (view, frame) => {
   const { userLinks: texts, password } = frame.texts
   const { purpose, email, token, action, minLength, problem } = view

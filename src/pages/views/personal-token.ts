@@ -24,7 +24,7 @@ import {
 import { day, time } from '../parts/times.ts'
 import { expiryBadge } from '../parts/token-row.ts'
 
-/** The form that creates a personal token. */
+/** The page on which a user creates a personal token. */
 export const newPersonalTokenPage: PageTemplate<NewPersonalTokenView> = (view, frame) => {
   const { frame: common, token: texts } = frame.texts
   return layout(

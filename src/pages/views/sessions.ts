@@ -82,7 +82,7 @@ ${sessions.map(({ reason, at, address }) => html`<li>${texts.endedReasons[reason
 </section>`
 }
 
-/** Renders a session. `name` is its name for screen readers. */
+/** Renders a session. `name` is the name of the session for screen readers. */
 const row = (session: SessionItem, name: string, action: string, frame: Frame): Html => {
   const { facts: words, sessions: texts } = frame.texts
   const browser = session.browser ?? words.unknownBrowser

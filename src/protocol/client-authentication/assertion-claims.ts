@@ -14,12 +14,12 @@ const audienceEndpoints = [
   'introspection_endpoint',
   'revocation_endpoint',
 ]
-/** Some libraries sign assertions for an hour and have no setting for it. */
+/** The maximum lifetime of an assertion in seconds. Some libraries always sign assertions for one hour. */
 const maxLifetime = 3_600
 const maxLifetimeInFapi2 = 600
 const types = [undefined, 'jwt', 'client-authentication+jwt']
 
-/** Returns the error for an assertion. @param sentence what the assertion must contain */
+/** Returns the error for an invalid assertion. @param sentence the `error_description` */
 export const refused = (sentence: string, cause?: unknown): OAuthError =>
   new OAuthError(
     'invalid_client',
@@ -51,8 +51,8 @@ export const checkClaims = (
 const isFapi2 = ({ settings }: Configuration): boolean => settings.securityProfile === 'fapi2'
 
 /**
- * Checks that the assertion is for this server only. An assertion that also names another server could have been sent
- * to that server, which would then use it here (docs/decisions/0024).
+ * Checks that the assertion is for this server only. If the audience also names another server, that server may have
+ * received the assertion, and could replay the assertion here (docs/decisions/0024).
  */
 const checkAudience = (aud: unknown, server: Identity & Configuration & PlugIns): void => {
   const { issuer, endpoints, settings } = server

@@ -7,7 +7,7 @@ import type { ClientCredentials } from '../plug-ins/client-authentication-method
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
-// The sentences say what the request lacks, and never whether a client exists or which part of a credential is wrong.
+// The sentences describe missing parameters. They never reveal whether a client exists or why a credential is wrong.
 const namesNoClient =
   'The request names no client. Send client_id, and the credential of the client if it has one.'
 const lacksCredential =
@@ -35,7 +35,7 @@ export const authenticateClient = async (
   server: ServerContext,
   alongside?: () => void,
 ): Promise<Client> => {
-  // Only the owner of the client reads this description. The response never says what was wrong.
+  // Only the owner of the client reads this description. The response does not contain the description.
   const noteRefusal = (client: Client, description: string) =>
     server.refusals.note(client, { error: 'invalid_client', description })
   const { method, credentials } = credentialsIn(http, params, server)
@@ -66,8 +66,8 @@ export const authenticateClient = async (
 }
 
 /**
- * Authenticates the client as this process last read it, by its secret. Has no effect on any counter. Returns undefined
- * if the client has to be looked up, which includes every failure.
+ * Authenticates a client against the record that this process last read. Changes no counter. Returns undefined after
+ * every failure, because the caller then has to look up the current record.
  */
 export const recallAuthenticated = async (
   http: Sender,

@@ -16,7 +16,7 @@ import type { Configuration, Environment, ServerContext, Throttling } from '../s
 
 /** The tolerated clock skew in seconds. */
 export const clockSkew = 60
-/** The minimum age in seconds of fetched keys before a JWT with an unknown key causes another fetch. */
+/** The minimum age in seconds of fetched keys. If the keys are older, a JWT with an unknown key causes another fetch. */
 const minKeyAge = 60
 const maxKeySetSize = 65_536
 
@@ -25,7 +25,7 @@ export interface ClientJwt {
   readonly jwt: string
   /** The noun that names the JWT in errors. */
   readonly noun: string
-  /** Returns the error for the JWT. */
+  /** Returns the error for an invalid JWT. */
   readonly refused: (sentence: string, cause?: unknown) => OAuthError
   /** The time at which the JWT must be valid, in milliseconds since the epoch; by default the current time. */
   readonly at?: number
@@ -62,13 +62,13 @@ const keysOf = async (
     if (error instanceof InvalidField) throw refused(sentence, error)
     if (!(error instanceof OutboundFailed)) throw error
     if (!error.isOutage) throw refused(sentence, error)
-    // The credentials could not be checked, so the client may retry the same request.
+    // The server could not check the credentials, so the client may retry the same request.
     const headers = { 'retry-after': '5' }
     throw new OAuthError('temporarily_unavailable', sentence, { cause: error, headers })
   }
 }
 
-/** A key without a known private key. Verifying with it makes an unknown client take as long as a known client. */
+/** A key that nobody can sign with. The server verifies JWTs of unknown clients with this key, to equalize response times. */
 const nobodysKeys: JSONWebKeySet = {
   keys: [
     {
@@ -95,7 +95,7 @@ const verified = async (
     return await jwtVerify(jwt, createLocalJWKSet(keys), options)
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-    // Try each matching key, because the JWT does not identify one.
+    // Try each matching key, because the JWT does not identify the key.
     for await (const key of error) {
       const found = await jwtVerify(jwt, key, options).catch(ifUnsigned)
       if (found) return found
@@ -111,7 +111,7 @@ const ifUnsigned = (error: unknown): undefined => {
 /**
  * Verifies a JWT with the registered keys of a client, and checks its times. Fetches the keys again if the JWT identifies an
  * unknown key.
- * @returns undefined if none of the keys signed it
+ * @returns undefined if none of the keys signed the JWT
  * @throws OAuthError if the times are wrong, or if the keys cannot be used
  */
 export const verifiedJwt = async (
@@ -139,7 +139,7 @@ export const verifiedJwt = async (
   }
 }
 
-/** Returns the error for a claim that jose has refused; undefined for another error. */
+/** Converts an error of jose about a claim; returns undefined for other errors. */
 export const claimProblem = (
   error: unknown,
   { noun, refused }: Pick<ClientJwt, 'noun' | 'refused'>,

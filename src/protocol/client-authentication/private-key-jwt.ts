@@ -15,7 +15,7 @@ const maxClientIdLength = 1_000
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern rejects control characters
 const control = /[\u0000-\u001F\u007F]/
 
-/** Returns the client ID in an assertion that is not verified yet. @throws OAuthError */
+/** Returns the client ID in an unverified assertion. @throws OAuthError */
 const claimedClient = (assertion: string): string => {
   const { iss, sub } = claimsOf(assertion)
   // The client is both the issuer and the subject (RFC 7523 §3).
@@ -34,7 +34,7 @@ const claimsOf = (assertion: string): JWTPayload => {
   }
 }
 
-// A client with registered keys may use them unless another authentication method is registered.
+// A client with registered keys may use them if `private_key_jwt`, or no authentication method, is registered.
 const usesKeys = (client: Client | undefined): client is Client =>
   client?.isConfidential === true &&
   client.isActive &&
@@ -63,7 +63,7 @@ export const privateKeyJwt = (
     const assertion = await verifiedJwt(signed, signer, server, lookup)
     if (!signer || !assertion) return false
     const { jti, exp } = checkClaims(assertion, server)
-    // Record the use last, so that a rejected assertion is not recorded. The store accepts each assertion only once.
+    // Record the use last, so that only a valid assertion is recorded. The store accepts each assertion only once.
     const used = server.transientValues<true>('client_assertion')
     const name = JSON.stringify([clientId, jti])
     if (await used.claimOnce(name, true, (exp + clockSkew) * 1000)) return true

@@ -26,7 +26,7 @@ export const builtInExtensions: readonly Extension[] = [
   protectedResourceMetadata,
   resourceIndicators,
   dpop,
-  // Before pushed requests, which refuse the URL of a request object.
+  // `requestObjects` must be first, because `pushedAuthorizationRequests` refuses the URL of a request object.
   requestObjects,
   pushedAuthorizationRequests,
   revocation,

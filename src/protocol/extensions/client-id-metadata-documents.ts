@@ -23,14 +23,14 @@ import type { Extension } from '../plug-ins.ts'
 
 /** The accepted documents. 16 KiB is three times the size that §8.7 recommends, because a document may contain keys. */
 const document = { accept: ['application/json', 'application/*+json'], largest: 16_384 }
-/** The maximum age in milliseconds of a stored client that is used while its document cannot be fetched. */
+/** Milliseconds for which a stored client remains usable while its document cannot be fetched. */
 const maxStaleness = 86_400_000
 /** Milliseconds after which the row of a client is updated even if its document is unchanged. */
 const confirmationInterval = 3_600_000
 
 const authMethods = ['none', 'private_key_jwt'] as const
 
-/** The error for a client ID whose document is not available or not acceptable. */
+/** The error for a client ID whose document is unavailable or invalid. */
 class Unknown extends Error {
   override readonly name = 'Unknown'
   readonly isOutage: boolean

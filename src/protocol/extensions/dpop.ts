@@ -12,7 +12,7 @@ import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Identity, ServerContext } from '../server-context.ts'
 
-/** The key to which an authorization request binds its code. RFC 9449 §10. */
+/** The key to which the code of an authorization request is bound. RFC 9449 §10. */
 interface RememberedKey {
   readonly thumbprint: string
 }
@@ -58,7 +58,7 @@ export const dpop: Extension = {
     return { dpop_jkt: proof.thumbprint }
   },
 
-  // Without a proof, the request fails in any case. This error is more helpful than an error about the credentials.
+  // Check this before the client's credentials, because a missing proof is the more helpful error.
   onTokenRequest(http, server) {
     if (server.settings.dpop === 'required' && http.header('dpop') === null)
       throw refused(needsProof, server)
@@ -82,7 +82,7 @@ async function bind(
   { redemption, params, http, remembered }: TokenIssue,
   server: ServerContext,
 ): Promise<Redemption> {
-  // A request without a grant type comes from the authorization endpoint: a browser sent it, which has no key.
+  // A request without a grant type comes from the authorization endpoint. The browser that sent the request has no key.
   if (params.optional('grant_type') === undefined) return redemption
   const proof = await proofOf(http, server)
   const { isBound, key } = boundKey(redemption, remembered)
@@ -98,7 +98,7 @@ async function bind(
   return { ...redemption, keyThumbprint: proof.thumbprint }
 }
 
-/** Returns whether a grant is bound to a key, and the required key unless the client may replace it. */
+/** Returns whether a grant is bound to a key. `key` is undefined if the client may use any key. */
 const boundKey = (
   redemption: Redemption,
   remembered: TokenIssue['remembered'],
@@ -146,7 +146,10 @@ const checkHolder = async (
   if (!(await isFirstUse(proof, server))) throw refuse('invalid_dpop_proof', wasUsed)
 }
 
-/** Returns the verified proof of a request, or undefined without a proof. The caller must record its use. */
+/**
+ * Returns the verified proof of a request, or undefined if the request contains no proof. The caller must record that
+ * the proof was used. @throws OAuthError if the proof is not valid
+ */
 const proofOf = async (
   http: HttpRequest,
   server: ServerContext,

@@ -32,11 +32,11 @@ import type { Configuration, Identity, ServerContext, Throttling } from '../serv
 /** The maximum number of unused registered clients. */
 const maxUnused = 10_000
 /**
- * The number of registrations after which the unused clients are counted again, because counting is slow. If there are
- * too many, the same number of them is deleted.
+ * The number of registrations between two counts of the unused clients, because counting is slow. Also the number of
+ * clients that are deleted if there are too many.
  */
 const batchSize = 20
-/** Counts the registrations of each server in this process. */
+/** The number of registrations in this process, for each server. */
 const registrations = new WeakMap<ServerContext, number>()
 
 /** Members of the response that a client must not send back. RFC 7592 §2.2. */
@@ -65,7 +65,7 @@ const registration: Endpoint = {
     server.limits.check('registrationsOfNetwork', address)
     await server.limits.consume('registrations', address)
     const facts = { address, headers, initialAccessToken, client: undefined }
-    // The operator who issued the initial access token trusts its holder.
+    // The operator trusts the holder of an initial access token, so allow grants that work without consent.
     const vouched = initialAccessToken === undefined ? [] : grantTypesWithoutConsent(server)
     const parsed = parseClientMetadata(await objectIn(http))
     const metadata = await checkedOpenIdMetadata(parsed, http, server)
@@ -125,7 +125,7 @@ const bearerIn = ({ headers }: HttpRequest): string | undefined =>
 const nothingPresented = ({ issuer }: Identity): AuthenticationRequired =>
   new AuthenticationRequired(`Bearer realm="${issuer}"`)
 
-/** Counts wrong registration tokens against the limit of wrong tokens. */
+/** Runs `verify`, and counts the error `invalid_token` as a failure in the limit `wrongTokens`. */
 const limitGuesses = async <T>(
   { address }: HttpRequest,
   { limits }: Throttling,
@@ -172,7 +172,10 @@ const objectIn = async (http: HttpRequest): Promise<Readonly<Record<string, unkn
   throw refused('The client metadata must be a JSON object.')
 }
 
-/** Asks the host's hook whether to accept the client, and returns the client that the metadata describes. */
+/**
+ * Calls the host's hook `registerClient`, and returns the client that the metadata describes.
+ * @throws OAuthError if the hook refuses the client
+ */
 const applyHook = async (
   sent: ClientMetadata,
   facts: RegistrationRequest,
@@ -232,7 +235,7 @@ const deleteExcessClients = async (server: ServerContext): Promise<void> => {
   })
 }
 
-/** Returns the client of the request if its registration token is valid. */
+/** Returns the client and the valid registration token of a request. @throws OAuthError if the token is not valid */
 const managed = async (
   http: HttpRequest,
   server: ServerContext,
@@ -267,14 +270,14 @@ const change = async (
     throw refused('client_secret must be the current secret: a client cannot choose its secret.')
   const { address, headers } = http
   const facts = { address, headers, initialAccessToken: undefined, client: before }
-  // The client may retain the grant types that it was allowed earlier, but not add more of them.
+  // The client may retain its grant types that work without consent, but may not add others.
   const vouched = grantTypesWithoutConsent(server).filter((type) =>
     before.grantTypes?.includes(type),
   )
   const metadata = await checkedOpenIdMetadata(parseClientMetadata(given), http, server)
   const described = await applyHook(metadata, facts, vouched, server)
   try {
-    // A client that could not use a secret before receives a new one. Other clients retain their secret.
+    // If the client had no usable secret before, create a secret. Other clients retain their secret.
     const needsSecret = hasSecret(described.input) && !hasSecret(before)
     const { metadata } = described
     if (needsSecret)

@@ -46,7 +46,7 @@ const describeAccessToken = async (
   const [only = server.issuer, ...others] = token.resources
   return {
     ...(await commonMembers(token, client, token.scopes, token.expires, server)),
-    // The record contains the time of the refresh, and not the time at which the replaced token was issued.
+    // `createdAt` is the time of the refresh. A replaced token was issued earlier, and contains its own time.
     ...(found.isFormer ? { iat: issuedAt(presented) } : {}),
     token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
     aud: others.length === 0 ? only : [only, ...others],
@@ -101,7 +101,7 @@ const commonMembers = async (
   ...(expires === null ? {} : { exp: seconds(expires) }),
 })
 
-// A client with pairwise subjects must not learn the ID of the user. A resource server knows the user by the ID.
+// A client with pairwise subjects must not learn the ID of the user. Resource servers identify users by the ID.
 const subjectOf = async (
   userId: UserId | null,
   clientId: string,
@@ -140,7 +140,7 @@ export const introspection: Extension = {
         let looked: ReturnType<typeof found> | undefined
         const { client, token } = await readAboutToken(request, server, (given) => {
           looked = found(given, server)
-          // The error is thrown below, unless the client is refused.
+          // Avoid an unhandled rejection if the client is refused. Otherwise, the `await` below throws the error.
           looked.catch(() => undefined)
         })
         if (!client.isConfidential)
@@ -150,7 +150,8 @@ export const introspection: Extension = {
           (access && (await describeAccessToken(access, token, client, server))) ??
           (refresh && (await describeRefreshToken(refresh, client, server)))
         if (response) return jsonResponse(response)
-        // Repeat the last look-up of an unknown token, so that the response time does not reveal that a token exists.
+        // The look-up of an unknown token ends with `findFormer`. Run the same query for an existing token, so that the
+        // response time does not reveal that the token exists.
         if (access && !access.isFormer) await server.tokens.findFormer(token)
         // Limit the failures, because a resource server could guess tokens (RFC 7662 §4).
         await server.limits.consume('wrongIntrospections', request.address, client.clientId)

@@ -30,7 +30,7 @@ const itemsIn = (text: string): readonly Item[] => {
   try {
     const { success, data = [] } = items.safeParse(strictJson(text))
     if (!success)
-      throw refused('A report must be a JSON array of objects with the texts token and type.')
+      throw refused('A report must be a JSON array of objects with the strings token and type.')
     if (data.length > maxItems)
       throw refused(`A report must not contain more than ${maxItems} credentials.`)
     return data
@@ -65,7 +65,7 @@ const checkSender = async (
   throw new OAuthError('access_denied', 'The report is not signed with a known key.')
 }
 
-/** Revokes a reported credential. Returns whether this server issued it; also true for a repeated report. */
+/** Revokes a reported credential. Returns true if this server issued the credential, even if the report is repeated. */
 const revokeReported = async (
   { token, url, source }: Item,
   server: ServerContext,
@@ -95,7 +95,7 @@ const notifyOwner = (
     userId,
     tokenId,
   })
-  // Do not await the application's hook, so that it can neither delay the response to the reporter nor make it fail.
+  // Do not await the application's hook, because a slow or failing hook must not affect the response to the reporter.
   Promise.resolve()
     .then(() => onLeaked?.(report))
     .catch((error: unknown) =>

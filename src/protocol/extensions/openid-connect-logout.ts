@@ -7,7 +7,7 @@ export const openidConnectLogout: Extension = {
   isOn: (settings) => settings.openidConnect,
   endpoints: [endSessionEndpoint],
   metadata({ issuer, settings, ui: { links } }) {
-    // An application with its own login, but without a logout page, logs users out itself.
+    // Without any logout page, only the application itself can log users out, so no endpoint is published.
     const canLogOut = links.logout !== null || links.hostLogout !== null
     return {
       ...(canLogOut && { end_session_endpoint: `${issuer}${endSessionEndpoint.path(settings)}` }),

@@ -29,7 +29,7 @@ import type { Endpoint, Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 import { subjectFor } from '../subject.ts'
 
-/** The metadata in the form of OpenID Connect Discovery §3. It has the same members as that of RFC 8414. */
+/** The metadata at the path of OpenID Connect Discovery §4. RFC 8414 defines another path for the same metadata. */
 const discoveryEndpoint: Endpoint = {
   path: () => '/.well-known/openid-configuration',
   wellKnown: ({ issuer }) => [issuer],
@@ -42,7 +42,7 @@ const discoveryEndpoint: Endpoint = {
 
 const withoutRequestObjects = {
   request_parameter_supported: false,
-  // The default is true. It means references to documents of clients, not pushed requests (RFC 9126 §5).
+  // Publish false, because the default is true. The member does not concern pushed requests (RFC 9126 §5).
   request_uri_parameter_supported: false,
 }
 
@@ -60,7 +60,7 @@ const metadata = ({ settings }: ServerContext): Readonly<Record<string, unknown>
   }
 }
 
-/** Returns the scopes that cover the claims that the request names, and that the client may request. Core §5.5. */
+/** Returns the scopes of the claims in the parameter `claims`, without scopes that the client may not request. Core §5.5. */
 const impliedBy = (params: Parameters, { scopeCeiling }: Client): readonly string[] => {
   const { userinfo = {}, id_token = {} } = requestedClaims(params) ?? {}
   const scopes = Object.keys({ ...userinfo, ...id_token }).flatMap(
@@ -76,8 +76,8 @@ const subjectsIn = (claims: RequestedClaims | undefined): readonly unknown[] =>
 const asksForLogin = (scopes: readonly string[]): boolean => scopes.includes(openidScope.id)
 
 /**
- * Returns what is known about the login of a token request: from the code, or from the authorization of a refresh, which
- * repeats no nonce (Core §12.2).
+ * Returns the values for the ID token of a token response. A code contains these values. For a refresh, the authorization
+ * contains them, and the ID token repeats no nonce (Core §12.2).
  */
 const grantOf = async (
   { authorizationId, clientKey, userId }: Token,

@@ -9,7 +9,7 @@ import type { ServerContext } from '../server-context.ts'
 
 const path = '/.well-known/oauth-protected-resource'
 
-/** Returns the URL of the metadata, for the challenge in the response to a request without a token. RFC 9728 §5.1. */
+/** Returns the URL of a resource's metadata. The challenge for requests without a token contains the URL. RFC 9728 §5.1. */
 export const resourceMetadataAddress = (resource: string): string => {
   const { origin, pathname, search } = new URL(resource)
   return `${origin}${path}${pathname === '/' ? '' : pathname}${search}`

@@ -36,8 +36,8 @@ const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
 /** The parameters with credentials of the client. They are not stored with the request. RFC 9126 §2.1. */
 const credentials = ['client_secret', 'client_assertion', 'client_assertion_type']
 
-// The parameters that come from a pushed request, each with the reference of the request. A client cannot add its
-// parameters to this map.
+// Maps the parameters of a pushed request to the reference of the request (undefined while the request is pushed). A
+// client could forge a parameter that marks the request as pushed, but not an entry of this map.
 const pushed = new WeakMap<Parameters, string | undefined>()
 
 const pushEndpoint: Endpoint = {
@@ -120,8 +120,8 @@ const load = async (
   const requestUri = params.opaque('request_uri')
   if (requestUri === undefined) return undefined
   if (!requestUri.startsWith(urn)) {
-    // The URL of a request object. The error is sent to the client (OpenID Connect Core §3.1.2.6) if the request names
-    // the redirect URI.
+    // This is the URL of a request object. If the request contains a redirect URI, `validateRequest` refuses the URL, and
+    // the error is sent to the client (OpenID Connect Core §3.1.2.6).
     if (params.opaque('redirect_uri') !== undefined) return undefined
     throw new OAuthError('invalid_request', onlyPushed)
   }
@@ -156,7 +156,7 @@ export const pushedAuthorizationRequests: Extension = {
     return pushed.get(params)
   },
 
-  // Consume the request when the user decides, not when the page is displayed: users may reload it. RFC 9126 §7.3.
+  // Consume the request when the user decides, because users may reload the consent page. RFC 9126 §7.3.
   async onAuthorizationResponse(server, answered) {
     const reference = answered?.[pushedAuthorizationRequests.name]
     if (typeof reference === 'string' && !(await requests(server).take(reference))) throw unknown()

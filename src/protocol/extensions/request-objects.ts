@@ -16,7 +16,7 @@ import { type Accepted, acceptedClaims, refused } from '../request-objects/claim
 import { parametersIn } from '../request-objects/parameters-in.ts'
 import type { Environment, Keys, ServerContext } from '../server-context.ts'
 
-/** A request object that is accepted once. */
+/** The claims that identify a request object with `jti`. The server accepts such an object once. */
 interface UsedOnce {
   readonly clientId: string
   readonly jti: string
@@ -33,10 +33,11 @@ const document = {
 const firstRead = 'request_object_read'
 /** The parameter of a pushed request that records that the client signed the request. */
 const signedRequest = 'signed_request_object'
-/** Milliseconds for which a request object that has expired is still accepted while the user logs in. */
+/** Milliseconds after the first request in which the request object may expire, because the user has to log in. */
 const timeToLogIn = 600_000
 
-// The parameters that come from a request object. A client cannot add its parameters to these maps.
+// The parameters of signed request objects, and of request objects that are accepted once. A client could forge a
+// parameter that marks the request as signed, but not an entry of these collections.
 const signed = new WeakSet<Parameters>()
 const once = new WeakMap<Parameters, UsedOnce>()
 
@@ -50,7 +51,7 @@ const read = async (
   if (given.request === undefined && isPushed) return undefined
   const lookup = { address, forAuthorization: true }
   const client = await server.getClient(sent.required('client_id'), lookup)
-  // The server refuses the client before it looks at the other parameters.
+  // `proveRedirect` refuses an unknown or inactive client before it uses other parameters.
   if (!client?.isActive) return undefined
   try {
     const jwt = await objectOf(given, client, server, address)
@@ -83,7 +84,7 @@ const objectOf = async (
   throw new OAuthError('invalid_request', 'Send either request or request_uri, not both.')
 }
 
-/** Notes what is known about the object of the parameters. @throws OAuthError if it was already used */
+/** Records whether the request object was signed and is accepted once. @throws OAuthError if the object was already used */
 const note = async (
   params: Parameters,
   { claims: { jti, exp }, isSigned }: Accepted,
@@ -113,7 +114,7 @@ const fetched = async (
       ...document,
       url,
       read: (text) => text.trim(),
-      // Ask the host each time, so that the content is never older than the fragment says.
+      // Never use a cached document: a new fragment would announce new content (§6.2), but `url` has no fragment.
       maxAge: 0,
       requester: address,
       beforeSending: () => limits.consume('clientDocuments', address),
@@ -125,18 +126,19 @@ const fetched = async (
   }
 }
 
-// RFC 9101 §6.3 ignores the parameters outside the request object. OpenID Connect Core §6.1 requires that this one matches.
+// The server ignores parameters outside the request object (RFC 9101 §6.3), but `response_type` must match (OpenID
+// Connect Core §6.1).
 const checkResponseType = (sent: Parameters, params: Parameters): void => {
   const outside = sent.opaque('response_type')
   if (outside !== undefined && outside !== params.opaque('response_type'))
     throw new OAuthError(
       'invalid_request',
-      'response_type must have the same value in the request object as outside.',
+      'response_type must have the same value inside and outside the request object.',
     )
 }
 
-// The browser repeats the request after the login. The request object may expire in the meantime, so the URL records
-// when it was valid.
+// The browser repeats the request after the login. The request object may expire in the meantime, so the URL contains
+// the sealed time at which the object was valid.
 const readClaims = (jwt: string) => [firstRead, sha256(jwt)]
 
 const recorded = (at: number, jwt: string, { keys }: Keys): Readonly<Record<string, string>> => ({
@@ -168,7 +170,7 @@ const nameOf = ({ clientId, jti }: UsedOnce): string => JSON.stringify([clientId
 const used = (): OAuthError =>
   refused('The request object was already used: a jti is accepted only once.')
 
-/** Records the use of a request object with `jti`. @throws OAuthError if it was already used */
+/** Records the use of a request object with `jti`. @throws OAuthError if the object was already used */
 const useOnce = async (use: UsedOnce, server: ServerContext): Promise<void> => {
   const expiresAt = (use.exp + clockSkew) * 1000 + timeToLogIn
   if (!(await uses(server).claimOnce(nameOf(use), true, expiresAt))) throw used()
@@ -179,7 +181,7 @@ export const requestObjects: Extension = {
   name: 'request-objects',
   isOn: (settings) => settings.requestObjects,
   authorizationParameters: ['request', 'request_uri'],
-  // `none` is not listed, because only clients that registered it may use it.
+  // `none` is not listed, because only clients that registered `none` may use it.
   metadata: ({ settings }) => ({
     request_parameter_supported: true,
     request_uri_parameter_supported: true,
@@ -203,7 +205,7 @@ export const requestObjects: Extension = {
     return once.get(params)
   },
 
-  // The object is used when the user decides, because users may reload the page.
+  // Record the use when the user decides, because users may reload the consent page.
   async onAuthorizationResponse(server, answered) {
     const use = answered?.[requestObjects.name]
     if (use) await useOnce(use as UsedOnce, server)

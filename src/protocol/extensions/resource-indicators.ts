@@ -14,7 +14,7 @@ interface Requested {
 }
 
 const refused = (): OAuthError =>
-  new OAuthError('invalid_target', 'The resource is unknown, or not among those that were granted.')
+  new OAuthError('invalid_target', 'The resource is unknown or was not granted.')
 
 /** Restricts tokens to resources, so that the operator of one resource cannot use the tokens at another resource. */
 export const resourceIndicators: Extension = {
@@ -49,7 +49,10 @@ export const resourceIndicators: Extension = {
   },
 }
 
-/** Restricts a token for which neither its request nor its authorization names a resource. */
+/**
+ * Restricts a token to the default resource, because neither the token request nor the authorization names a resource.
+ * @throws OAuthError if the default resource does not exist
+ */
 const withDefault = (
   redemption: Redemption,
   { settings, resources }: Configuration & Identity,
@@ -58,7 +61,7 @@ const withDefault = (
   if (identifier === null) return redemption
   const found = resourceNamed(resources, identifier)
   if (found) return { ...redemption, resources: [found.resource] }
-  // A token without a restriction would be valid for more than the administrator has allowed.
+  // An unrestricted token would be valid for more resources than the administrator has allowed.
   throw new OAuthError(
     'invalid_target',
     'The default resource of this client does not exist any more. Request a resource.',
@@ -77,7 +80,7 @@ const requestedResources = (params: Parameters, { resources }: Identity): readon
 /** Returns the resources to which the authorization or the parent token is restricted, or an empty list. */
 const resourcesGranted = ({ redemption, remembered }: TokenIssue): readonly string[] => {
   if (redemption.type === 'narrowing') return redemption.parent.token.resources
-  // An already rotated refresh token returns the tokens of that rotation again, or is refused.
+  // Without `current`, the refresh token was already rotated, so no new token needs a restriction.
   if (redemption.type === 'refresh') return redemption.current?.found.authorization?.resources ?? []
   return (remembered[resourceIndicators.name] as Requested | undefined)?.resources ?? []
 }

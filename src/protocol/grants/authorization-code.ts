@@ -26,7 +26,7 @@ export const authorizationCode: BuiltInGrant = {
     const value = params.required('code')
     const check = (binding: CodeBinding) => checkRedirectUri(binding, request, server)
     const code = await server.shortLived.codes.get(value)
-    // If the client redeemed this code before its ID was reset, `unknownCode` detects the replay.
+    // A code from before a reset of the client ID contains the former ID. `unknownCode` detects the replay of that code.
     if (code?.clientId !== client.clientId)
       throw await unknownCode(kind, value, request, server, check)
     check(code)
@@ -63,7 +63,7 @@ const checkRedirectUri = (
   { settings }: ServerContext,
 ): void => {
   const redirectUri = params.optional('redirect_uri')
-  // OAuth 2.1 clients omit the redirect URI here, because PKCE replaces the comparison (§10.2).
+  // In OAuth 2.1 (§10.2), clients omit the redirect URI here, because PKCE replaces the comparison.
   const mustRepeat = code.redirectUriGiven && settings.securityProfile !== 'oauth2.1'
   if (redirectUri === undefined ? mustRepeat : redirectUri !== code.redirectUri)
     throw invalidCode(kind)

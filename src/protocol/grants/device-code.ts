@@ -33,7 +33,7 @@ export const deviceCode: BuiltInGrant = {
       countFailure: () => devices.countFailure(value, pendingCode),
       delete: () => devices.delete(value),
     })
-    // An expired code that was redeemed earlier is a replay, so revoke the tokens of the code.
+    // If an expired code was redeemed earlier, the request is a replay, so revoke the tokens of the code.
     if (pendingCode.expiresAt <= now) throw (await revokeReplay(kind, value, server)) ?? expired()
     const decision = await devices.decision(value)
     if (!decision) throw await pending(value, pendingCode, server)
@@ -55,7 +55,7 @@ export const deviceCode: BuiltInGrant = {
       subject,
       scopes,
       refreshable: true,
-      // Users see the device in their list of authorized applications, not the browser in which they agreed.
+      // Store the user agent of the device, because users see the device in their list of authorized applications.
       under: { consentId, sessionId, userAgent: http.userAgent },
       code: {
         kind,

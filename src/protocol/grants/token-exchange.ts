@@ -18,7 +18,7 @@ const subjectToken = (params: Parameters): string => {
   return value
 }
 
-// RFC 8693 §2.1. Refuse delegation (`actor_token`): the holder of the new token does not change.
+// RFC 8693 §2.1. Refuse `actor_token`, because delegation to another holder is not supported.
 const checkTypes = (params: Parameters): void => {
   if (params.required('subject_token_type') !== accessTokenType)
     throw new OAuthError('invalid_request', `subject_token_type must be ${accessTokenType}.`)
@@ -93,7 +93,10 @@ export const tokenExchange: BuiltInGrant = {
     checkTypes(params)
     checkTarget(params, server)
     if (client.isPersonal && hasCredentials(http, params))
-      throw new OAuthError('invalid_request', 'A personal token belongs to no client.')
+      throw new OAuthError(
+        'invalid_request',
+        'A request with a personal token must not contain client credentials.',
+      )
     const parent = await server.getToken({ accessToken: subjectToken(params) })
     if (parent?.token.clientId !== client.clientId || !isParent(parent, now)) throw refused()
     const { scopes, resources } = parent.token

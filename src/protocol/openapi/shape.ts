@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Part, Parts } from './schema.ts'
 
-// Building blocks of the JSON shapes of requests and responses. The server parses or type-checks with the same shapes
-// from which the document is generated.
+// Building blocks of the JSON shapes of requests and responses. The OpenAPI document is generated from the same shapes
+// with which the server parses requests and type-checks responses.
 
 export const text = z.string()
 export const flag = z.boolean()

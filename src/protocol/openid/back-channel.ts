@@ -21,7 +21,7 @@ const maxWaiting = 10_000
 const lifetime = 120
 const eventName = 'http://schemas.openid.net/event/backchannel-logout'
 
-/** A login about whose end a client has to be told. */
+/** A login whose end the server reports to a client. */
 export interface LogoutNotice {
   readonly client: Client
   readonly userId: UserId
@@ -39,13 +39,13 @@ export class BackChannel {
     this.#server = server
   }
 
-  /** Tells the client about the logout, if it has registered a URL for it. Does not wait for the response. */
+  /** Notifies the client of the logout if the client has registered a URL. Does not wait for the response. */
   tell(notice: LogoutNotice): void {
     const { backchannel_logout_uri: url } = keptMetadata(notice.client)
     if (url !== undefined) this.#attempt(notice, url, 0)
   }
 
-  /** Ends all attempts. */
+  /** Cancels all waiting attempts. */
   stop(): void {
     for (const timer of this.#timers) clearTimeout(timer)
     this.#timers.clear()
@@ -93,7 +93,7 @@ export class BackChannel {
       level: 'warn',
       event: 'logout.not_delivered',
       message:
-        'A client could not be told that a user logged out. It may keep the user logged in until its own session ends.',
+        'A client could not be notified that a user logged out. The user may remain logged in at the client.',
       clientId: client.clientId,
       host: new URL(url).host,
       ...(error === undefined ? {} : { error }),

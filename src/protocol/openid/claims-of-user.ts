@@ -4,7 +4,7 @@ import type { HostHooks } from '../server-context.ts'
 import type { OpenIdGrant } from './openid-request.ts'
 import type { RequestedClaims } from './requested-claims.ts'
 
-/** The names of claims with a meaning in the protocol, which the application cannot set. */
+/** The names of claims that the protocol defines. The application cannot set these claims. */
 const reserved = [
   'iss',
   'sub',
@@ -48,8 +48,8 @@ export const claimsOfUser = async (
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
 /**
- * Returns whether the scopes cover a claim. A scope that only a requested claim implied covers no other claim. The
- * application decides on claims that no standard scope covers.
+ * Returns whether the scopes cover a claim. If a requested claim implied a scope, that scope covers only the requested
+ * claims. The application decides on claims that no standard scope covers.
  */
 const isGrantedBy =
   (scopes: readonly string[], grant: Pick<OpenIdGrant, 'claims' | 'impliedScopes'> | undefined) =>

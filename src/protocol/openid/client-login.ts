@@ -4,7 +4,7 @@ import type { UserId } from '../../model/user.ts'
 import type { ServerContext } from '../server-context.ts'
 import { sidOf } from './sid.ts'
 
-/** A session about which a client learns. */
+/** A session in which a client receives an ID token. */
 interface NewLogin {
   readonly client: Client
   readonly userId: UserId
@@ -17,7 +17,7 @@ interface NewLogin {
   readonly sessionId: string | null
 }
 
-/** Stores that the client learned about the session, so that the client can be told about the logout. */
+/** Stores that a client received an ID token in a session, so that the server can notify the client of the logout. */
 export const noteLogin = async (
   { client, userId, authorizationId, scopes, session, sessionId }: NewLogin,
   { store, clock, settings, sessions, logouts }: ServerContext,
@@ -31,7 +31,7 @@ export const noteLogin = async (
     isOffline: scopes.includes(offlineAccessScope.id),
     expiresAt: clock() + settings.sessionExpiresIn * 1000,
   })
-  // The session may have ended since the tokens were issued, and nobody looks for this login then.
+  // If the session ended while the tokens were issued, the end of the session has missed this login.
   if (sessionId !== null && !(await sessions.isAlive(sessionId)))
     await logouts.sessionsEnded(userId)
 }

@@ -9,7 +9,7 @@ import { type VerifiedHint, verifiedHint } from './id-token-hint.ts'
 
 /** A request of a client to log the user out. OpenID Connect RP-Initiated Logout §2. */
 export interface EndSessionRequest {
-  /** The verified ID token; undefined without a valid one. */
+  /** The verified ID token; undefined without a valid ID token. */
   readonly hint: VerifiedHint | undefined
   readonly client: Client | undefined
   /** The URL to which the browser returns, with the `state`. */
@@ -26,7 +26,7 @@ const names = [
   'ui_locales',
 ]
 const maxStateLength = 4_096
-/** Servers and proxies refuse longer URLs. */
+/** The maximum number of characters, because servers and proxies refuse longer URLs. */
 const maxQueryLength = 12_000
 
 const refused = (sentence: string): OAuthError => new OAuthError('invalid_request', sentence)

@@ -37,7 +37,7 @@ export const endSessionEndpoint: Endpoint = {
     const text = await http.formText()
     const params = new Parameters(text)
     if (params.repeated('confirm').length > 0) return decide(http, params, server)
-    // Browsers send no session cookie with a form of another site, but they do when they follow this redirect.
+    // Browsers send no session cookie with a form of another site. They send the cookie when they follow this redirect.
     return redirectResponse(`${addressOf(server)}?${queryOfForm(text)}`)
   },
 }
@@ -62,7 +62,7 @@ const answer = async (
   return done(http, request, true, server, cookie)
 }
 
-/** Returns whether the client proved with an ID token of this session that the user uses the client. §2. */
+/** Returns whether the client proved with an ID token of this session that the user logged in to the client. §2. */
 const isProven = async (
   { hint, client }: EndSessionRequest,
   { user, sessionId }: SignedIn,
@@ -119,7 +119,7 @@ const decide = async (
 
 /**
  * Returns the browser to the client, or shows that nobody is logged in.
- * @param mayRedirect whether an ID token or the user vouches for the request; otherwise, the page only links to the client
+ * @param mayRedirect whether an ID token or the user confirmed the request; otherwise, the page only links to the client
  */
 const done = async (
   http: HttpRequest,

@@ -33,8 +33,8 @@ export const frontChannelIdToken = async (
   return idToken
 }
 
-// Without an access token, the client cannot read the claims elsewhere (§5.4). The redirect of a code omits the claims that
-// the second ID token contains (§3.3.3.6).
+// Without an access token, only the ID token can contain the claims (§5.4). With a code, the client receives a second ID
+// token with the claims, so the ID token in the redirect omits them (§3.3.3.6).
 const claimsWith = (responseType: ResponseType): 'granted' | 'none' | undefined => {
   if (returnsCode(responseType)) return 'none'
   return returnsAccessToken(responseType) ? undefined : 'granted'

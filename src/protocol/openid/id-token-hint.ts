@@ -13,9 +13,9 @@ export interface VerifiedHint {
 const maxLength = 8_192
 
 /**
- * Verifies an ID token that a client returns as a hint, even after the ID token has expired. Uses only the keys of this
- * server, whatever the header says.
- * @returns undefined for every other value
+ * Verifies an ID token that a client returns as a hint, even after the ID token has expired. Ignores keys in the header
+ * of the ID token.
+ * @returns undefined for a value that is not an ID token of this server
  */
 export const verifiedHint = async (
   hint: string,

@@ -16,11 +16,11 @@ export interface AboutLogin {
   readonly scopes: readonly string[]
   readonly grant: OpenIdGrant | undefined
   /**
-   * The claims about the user: `granted` adds the claims of the granted scopes, `none` omits those that the request names
-   * too. Default: those that the request names.
+   * The claims about the user: `granted` adds all claims of the granted scopes, `none` adds no claims. Default: only the
+   * claims that the request names.
    */
   readonly userClaims?: 'granted' | 'none' | undefined
-  /** The values whose hashes bind them to the ID token. */
+  /** The values that the ID token is bound to, by a hash of each value. */
   readonly bound?: { readonly accessToken?: string | undefined; readonly code?: string | undefined }
 }
 
@@ -58,8 +58,8 @@ export const createIdToken = async (
   return server.signingKeys.sign(claims, 'JWT', algorithm)
 }
 
-// The claims about the user are in the userinfo response, unless the client receives no access token (§5.4), the request
-// names claims for the ID token (§5.5), or the setting adds all claims.
+// Usually, only the userinfo response contains claims about the user. The ID token contains them if the client receives
+// no access token (§5.4), if the request names claims for the ID token (§5.5), or if the setting adds all claims.
 const claimsAbout = async (
   { userId, scopes, grant, userClaims }: Omit<AboutLogin, 'client' | 'bound'>,
   server: ServerContext,

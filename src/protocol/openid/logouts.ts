@@ -4,7 +4,7 @@ import type { EndedLogin } from '../../store/contract/client-logins.ts'
 import type { Logouts, ServerContext } from '../server-context.ts'
 import { BackChannel } from './back-channel.ts'
 
-/** Ends the logins of which the store has notes. */
+/** Ends the client logins that the store contains: revokes access without `offline_access`, and notifies the clients. */
 export class ClientLogouts implements Logouts {
   readonly #server: () => ServerContext
   readonly #backChannel: BackChannel
@@ -48,7 +48,7 @@ export class ClientLogouts implements Logouts {
   }
 
   async #tell(ended: readonly EndedLogin[]): Promise<void> {
-    // A client may have learned about one session several times.
+    // Notify a client once, even if the client has several authorizations in one session.
     const distinct = new Map(ended.map((login) => [`${login.clientKey} ${login.sid}`, login]))
     for (const { clientId, userId, sid } of distinct.values()) {
       const client = clientId === undefined ? undefined : await this.#server().getClient(clientId)

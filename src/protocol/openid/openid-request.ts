@@ -15,16 +15,16 @@ export interface OpenIdRequest {
   readonly nonce?: string | undefined
   /** Seconds. */
   readonly maxAge?: number | undefined
-  /** The unverified ID token of the user for whom the client asks. */
+  /** The unverified ID token of the user whom the client expects. */
   readonly idTokenHint?: string | undefined
   readonly claims?: RequestedClaims | undefined
   /** The requested languages of claims, as the client sent them. */
   readonly claimsLocales?: string | undefined
-  /** Scopes that the client did not name, and that cover claims in `claims`. */
+  /** The scopes of the claims in `claims`, without the scopes that the client named. */
   readonly impliedScopes: readonly string[]
 }
 
-/** What a client learns about a login, stored with the code and with the authorization. */
+/** The facts about a login for the ID tokens of a client, stored with the code and with the authorization. */
 export interface OpenIdGrant extends Omit<OpenIdRequest, 'maxAge' | 'idTokenHint'> {
   /** Seconds since the epoch; undefined if unknown. */
   readonly authTime?: number | undefined

@@ -18,7 +18,7 @@ const maxSectorSize = 65_536
 const refused = (sentence: string): OAuthError =>
   new OAuthError('invalid_client_metadata', sentence)
 
-/** Returns the names of the members that the settings do not enable. */
+/** Returns the names of the metadata members that the settings do not enable. */
 const ignoredMembers = ({
   openidConnect,
   requestObjects,

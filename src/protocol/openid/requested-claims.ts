@@ -10,7 +10,7 @@ export interface RequestedClaim {
   readonly values: readonly unknown[]
 }
 
-/** The claims that a request names, for each place in which they are returned. */
+/** The claims that a request names, for the userinfo response and for the ID token. */
 export interface RequestedClaims {
   readonly userinfo: Readonly<Record<string, RequestedClaim>>
   readonly id_token: Readonly<Record<string, RequestedClaim>>
@@ -35,7 +35,7 @@ const parsed = (text: string): Readonly<Record<string, unknown>> => {
     const value: unknown = JSON.parse(text)
     if (isObject(value)) return value
   } catch {
-    // Report the same error as for another JSON value.
+    // The error for invalid JSON is the same as for a JSON value that is not an object.
   }
   throw refused('claims must be a JSON object.')
 }

@@ -13,7 +13,7 @@ import { subjectFor } from '../subject.ts'
 import { claimsOfUser } from './claims-of-user.ts'
 import { openGrant } from './openid-request.ts'
 
-/** The endpoint at which a client reads claims about the user. OpenID Connect Core §5.3. */
+/** The endpoint that returns claims about the user of a token. OpenID Connect Core §5.3. */
 export const userinfoEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/userinfo`,
   methods: ['GET', 'POST'],
@@ -26,7 +26,7 @@ export const userinfoEndpoint: Endpoint = {
     const lacking = server.resourceServer.challenge({ auth }, ['openid'])
     if (lacking) throw lacking
     const client = holder && (await server.getClient(holder.clientId, { address: request.address }))
-    // A token of `client_credentials` belongs to the owner of the client, who granted nothing.
+    // A token of `client_credentials` belongs to the owner of the client. The owner granted no claims.
     const isGranted = auth.authorizationId !== null
     if (!user || !client || scopes === null || !isGranted) throw notForUsers()
     const sub = await subjectFor(user.id, client, server)

@@ -6,11 +6,11 @@ import type { ClientLookup } from '../client-lookup.ts'
 export interface ClientAuthenticationMethodFor<Server> {
   readonly name: TokenEndpointAuthMethod
   readonly parameters: readonly string[]
-  /** Whether `proves` has no effects, so that it may be called again for the same request. */
+  /** Whether `proves` has no effects, so that the server may call the function again for the same request. */
   readonly isRepeatable?: boolean
   /** Returns the credentials in the request, or undefined if the request does not use this method. */
   presented(authorization: string | null, params: Parameters): ClientCredentials | undefined
-  /** Verifies the credentials. Returns false for an unknown client, after the same computation. */
+  /** Verifies the credentials. Returns false for an unknown client, after the same computation as for a known client. */
   proves(
     credentials: ClientCredentials,
     client: Client | undefined,

@@ -23,7 +23,7 @@ export interface TokenIssue {
   readonly remembered: Readonly<Record<string, unknown>>
 }
 
-/** What the authorization endpoint issued for a request that the user granted. */
+/** The code and the token that the authorization endpoint issued for a request that the user granted. */
 export interface AuthorizationIssue {
   readonly client: Client
   readonly signedIn: SignedIn
@@ -41,11 +41,11 @@ export interface ReferredRequest {
   readonly params: Parameters
   /** Parameters to add when the browser repeats the request after a login. */
   readonly added?: Readonly<Record<string, string>>
-  /** The error for a refused reference. It is sent to the redirect URI in `params`, if this URI is valid. */
+  /** The error for a refused reference. The server sends the error to the redirect URI in `params` if this URI is valid. */
   readonly refusal?: OAuthError
 }
 
-/** A standard that is added to the protocol. Hooks throw to refuse a request, and return values to add. */
+/** A standard that is added to the protocol. A hook throws to refuse a request, and returns the values that it adds. */
 export interface ExtensionFor<Server> {
   readonly name: string
   /** Returns whether the settings enable the extension. Without this function, the extension is always enabled. */
@@ -62,7 +62,7 @@ export interface ExtensionFor<Server> {
   metadata?(server: Server): Readonly<Record<string, unknown>>
   /** Returns members of the metadata of a protected resource. RFC 9728 §2. */
   resourceMetadata?(server: Server): Readonly<Record<string, unknown>>
-  /** Finds a client by its ID; null if the client is unknown. Returns undefined for IDs of other formats. */
+  /** Finds a client by its ID. Returns null for an unknown client, and undefined for an ID of another format. */
   findClient?(
     clientId: string,
     server: Server,
@@ -84,7 +84,7 @@ export interface ExtensionFor<Server> {
     http: HttpRequest,
     server: Server,
   ): Promise<Readonly<Record<string, string>>>
-  /** Returns the scopes of an authorization request, of which an extension can add or ignore some. */
+  /** Adds scopes to an authorization request, or removes scopes. Returns the resulting scopes. */
   onRequestedScopes?(
     scopes: readonly string[],
     params: Parameters,
@@ -98,7 +98,7 @@ export interface ExtensionFor<Server> {
     server: Server,
   ): unknown
   /**
-   * Returns why the user has to log in for this request although a session may exist; undefined if a session suffices.
+   * Returns the reason why this request requires a new login; undefined if an existing session suffices.
    * @param asking.signedIn undefined if nobody is logged in
    */
   requiredLogin?(
@@ -107,8 +107,8 @@ export interface ExtensionFor<Server> {
     server: Server,
   ): RequiredLogin | undefined | Promise<RequiredLogin | undefined>
   /**
-   * Returns the value to store with a new code, which replaces the value that was stored with the request. Runs before a
-   * code or a token is issued. @throws OAuthError to refuse the request
+   * Returns the value to store with a new code, or undefined to store the result of `onAuthorizationRequest`. Runs before
+   * a code or a token is issued. @throws OAuthError to refuse the request
    */
   onAuthorizationGranted?(
     request: AuthorizationRequest,

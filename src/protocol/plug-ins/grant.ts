@@ -12,7 +12,7 @@ export interface TokenRequest {
   readonly http: HttpRequest
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** The result of `lookUp` of the grant. */
+  /** The result of the grant's `lookUp`. */
   readonly found?: Promise<FoundToken | undefined> | undefined
 }
 
@@ -22,8 +22,8 @@ interface GrantProperties<Server> {
   /** Returns whether the settings enable the grant. Without this function, the extension decides. */
   isOn?(settings: Settings): boolean
   /**
-   * Whether the grant works without the consent of a user. Clients cannot enable such a grant for themselves: neither by
-   * registration without an initial access token, nor with a client metadata document. The default is false.
+   * Whether the grant works without the consent of a user. If so, a client cannot enable the grant by registration
+   * without an initial access token, or by a client metadata document. The default is false.
    */
   readonly worksWithoutConsent?: boolean
   /** The parameters of the grant. The server refuses a request that repeats a parameter. */
@@ -36,7 +36,7 @@ interface GrantProperties<Server> {
   /** Additional members of the token response (RFC 6749 §5.1). */
   readonly response?: Readonly<Record<string, unknown>>
   /**
-   * Looks up the presented token while the client is authenticated. The result is used only if the client is authentic.
+   * Looks up the presented token at the same time as the client. The result is used only if the client is authenticated.
    */
   lookUp?(params: Parameters, server: Server): Promise<FoundToken | undefined> | undefined
 }
@@ -51,8 +51,8 @@ interface UserGrant<Server> extends GrantProperties<Server> {
 /** A grant with which a client acts on its own behalf. */
 interface ClientGrant<Server> extends GrantProperties<Server> {
   /**
-   * Only confidential clients may use the grant (RFC 6749 §4.4). Its tokens have no authorization, so a client without
-   * tokens may still be in use.
+   * Only confidential clients may use the grant (RFC 6749 §4.4). Expired tokens of this grant leave no trace, so its
+   * clients are never deleted as unused.
    */
   readonly actsForClient: true
   /** Redeems a request. @throws OAuthError without consuming anything */

@@ -8,7 +8,7 @@ import { claimProblem, clockSkew, verifiedJwt } from '../client-authentication/c
 import type { ServerContext } from '../server-context.ts'
 
 const maxIdLength = 255
-/** The maximum lifetime in seconds of a request object that is accepted once, because its use is stored so long. */
+/** The maximum lifetime in seconds of a request object with `jti`, because its use is stored until the object expires. */
 const maxLifetime = 3_600
 const types = ['jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt']
 
@@ -16,7 +16,7 @@ const types = ['jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt']
 export interface Presented {
   readonly jwt: string
   readonly client: Client
-  /** The time at which it must be valid, in milliseconds since the epoch. */
+  /** The time at which the request object must be valid, in milliseconds since the epoch. */
   readonly at: number
   /** The IP address of the sender. */
   readonly address: string
@@ -28,7 +28,7 @@ export interface Accepted {
   readonly isSigned: boolean
 }
 
-/** Returns the error for a request object. @param sentence what the request object must contain */
+/** Returns the error for an invalid request object. @param sentence the `error_description` */
 export const refused = (sentence: string, cause?: unknown): OAuthError =>
   new OAuthError(
     'invalid_request_object',
@@ -49,7 +49,7 @@ export const acceptedClaims = async (
   if (registered !== undefined && sameName(alg) !== sameName(registered))
     throw refused(`The alg of the request object must be ${registered}, as registered.`)
   const isSigned = alg !== 'none'
-  // Only a client that registered it may send an unsigned object. Anyone could write one for the other clients.
+  // Accept an unsigned object only from a client that registered `none`. Anyone could forge an unsigned object.
   const claims = isSigned
     ? await signedClaims(presented, server)
     : unsignedClaims(presented, registered, server)
@@ -108,7 +108,7 @@ const checkClaims = (claims: JWTPayload, { clientId }: Client, { issuer }: Serve
   if (iss !== undefined && iss !== clientId) throw refused('iss must be the client ID.')
   if (aud !== undefined && ![aud].flat().includes(issuer))
     throw refused(`aud must contain the issuer: ${issuer}`)
-  // §10.8: the JWT would be a client assertion.
+  // §10.8: an attacker could use the JWT as a client assertion.
   if (sub === clientId) throw refused('sub must not be the client ID.')
   // §4
   for (const name of ['request', 'request_uri'])

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose'
 import { Parameters } from '../../model/parameters.ts'
 
-/** Claims about the JWT itself, and credentials, which are not stored with a request. */
+/** Claims that are not parameters of the request: claims about the JWT itself, and credentials of the client. */
 const otherClaims = [
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti'],
   ...['client_secret', 'client_assertion', 'client_assertion_type'],
@@ -15,8 +15,8 @@ export const parametersIn = (claims: JWTPayload): Parameters => {
   return new Parameters(new URLSearchParams(pairs).toString())
 }
 
-// An array of texts is a repeated parameter, such as `resource` (RFC 8707 §2). Other values are JSON, such as `claims`
-// (OpenID Connect Core §6.1) and numbers.
+// An array of strings becomes a repeated parameter, such as `resource` (RFC 8707 §2). Numbers and objects become JSON,
+// such as `claims` (OpenID Connect Core §6.1).
 const textsOf = (value: unknown): readonly string[] => {
   if (value === null || value === undefined) return []
   if (typeof value === 'string') return [value]

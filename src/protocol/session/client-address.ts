@@ -34,7 +34,7 @@ const withoutPort = (hop: string): string => {
 /** The entry of `trustedProxies` for a peer on a Unix socket, which has no IP address. */
 export const unixPeer = 'unix'
 
-/** Returns a function that determines the client's IP address behind trusted proxies; empty if it is unknown. */
+/** Returns a function that determines the IP address of a client behind trusted proxies; empty for an unknown address. */
 export const clientAddress = (trustedProxies: readonly string[]) => {
   const trusted = networks(trustedProxies.filter((proxy) => proxy !== unixPeer))
   const trustsUnixPeer = trustedProxies.includes(unixPeer)

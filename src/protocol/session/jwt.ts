@@ -20,7 +20,7 @@ export const createJwt = (
   jti: string,
 ): Promise<string> => {
   const [key] = keys
-  if (!key) throw new TypeError('There is no key to sign with.')
+  if (!key) throw new TypeError('No key is configured for signing.')
   const seconds = Math.floor(now / 1000)
   return new SignJWT({ sid: sessionId })
     .setProtectedHeader({ alg: 'HS256', typ: type })
@@ -55,7 +55,7 @@ const tokenIn = (headers: Headers, { header, headerType }: JwtContext): string =
   return rest.join(' ')
 }
 
-// Base64url without padding (RFC 7515 §2). Check this here, because the decoder also accepts other encodings.
+// Base64url without padding (RFC 7515 §2). Check the encoding here, because `jwtVerify` also accepts other encodings.
 const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 const verified = async (token: string, context: JwtContext): Promise<JWTPayload> => {

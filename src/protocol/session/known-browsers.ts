@@ -24,7 +24,7 @@ interface Entry {
   /** The digest of the e-mail address that the user entered. */
   readonly account: string
   readonly userId: UserId
-  /** A value derived from the password hash: a new password invalidates the entry. */
+  /** A value derived from the password hash, so that a new password invalidates the entry. */
   readonly mark: string
   /** The key of the counter of wrong passwords from this browser. */
   readonly nonce: string

@@ -33,10 +33,10 @@ export interface CsrfProtection {
   readonly setCookie?: string
 }
 
-/** The user whom the application has logged in, with what the application knows about the login. */
+/** The user whom the application has logged in, with facts about the login. */
 export interface LoggedInUser {
   readonly id: UserId
-  /** The application's session ID, to which pages and requests of this server are bound. */
+  /** The ID of the application's session. Pages and requests of this server are bound to this session. */
   readonly sessionId?: string | undefined
   /** The time at which the user entered a credential: a date, or milliseconds since the epoch. */
   readonly authTime?: Date | number | undefined
@@ -138,7 +138,7 @@ export class Sessions implements SessionCheck {
     )
   }
 
-  /** Ends the session of this browser. @returns the `Set-Cookie` value that clears its cookie */
+  /** Ends the session of this browser. @returns the `Set-Cookie` value that clears the session cookie */
   async signOut(browser: BrowserCredentials): Promise<string> {
     const identifier = this.#identifier(browser.cookie)
     if (identifier !== undefined)
@@ -277,7 +277,7 @@ export class Sessions implements SessionCheck {
     return createJwt(this.#jwtContext(signedIn), randomString(22, this.#context.random))
   }
 
-  /** Returns why the JWT in the headers does not belong to the session; undefined if it does. */
+  /** Returns the error for a JWT that does not belong to the session; undefined for the JWT of the session. */
   async jwtRefusal(
     headers: Headers,
     signedIn: SignedIn,
@@ -311,7 +311,7 @@ export class Sessions implements SessionCheck {
       .some((valid) => constantTimeEqual(valid, token))
   }
 
-  // If the same user logs in again, clients need not be told about a logout.
+  // If the same user logs in again, assign the client logins to the new session. Clients receive no logout token.
   async #replace(
     former: string,
     { id, userId }: Pick<StoredSession, 'id' | 'userId'>,
@@ -356,7 +356,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  // Ignore two cookies of the same name: an attacker may have planted one, and the server cannot know which.
+  // Ignore two cookies of the same name, because an attacker may have planted either of the two.
   #identifier(cookie: string | null): string | undefined {
     const prefix = `${this.cookieName}=`
     const values = (cookie ?? '')

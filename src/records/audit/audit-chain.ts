@@ -16,18 +16,18 @@ import { checkpointClaims } from '../seals/claims.ts'
 /** The maximum number of rows of one checkpoint. */
 const maxRows = 1_000
 /**
- * The maximum time between the first and the last event of one checkpoint, in milliseconds. It is short, because
- * expired rows are removed by whole checkpoints.
+ * The maximum time between the first and the last event of one checkpoint, in milliseconds. The time is short, because
+ * the server removes expired rows only when all rows of their checkpoint have expired.
  */
 const span = 60_000
 /** The number of checkpoints per query. */
 const checkpointsAtOnce = 100
 /**
- * The maximum gap between the last ID of a checkpoint and the IDs of later rows. Rows with greater IDs were not
- * inserted by this server.
+ * The maximum gap between the last ID of a checkpoint and the IDs of later rows. This server never inserts a row with a
+ * greater ID.
  */
 export const reach = 2 ** 44
-/** Milliseconds between two checks whether earlier transactions have ended. */
+/** Milliseconds between two checks that earlier transactions have ended. */
 const checkInterval = 100
 /** The maximum number of checks for earlier transactions in one run. */
 const maxChecks = 5
@@ -114,7 +114,7 @@ export class AuditChain {
 
   /**
    * Returns a task that writes one checkpoint over committed rows in each call.
-   * @param now decides which rows have expired; null if the clock may be wrong, so that no rows are declared removed
+   * @param now the time by which rows expire; null if the clock may be wrong: then no rows are declared removed
    */
   coverage(now: number | null): { readonly name: string; removeSome(): Promise<number | null> } {
     let until: number | undefined

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts'
 const hour = 3_600_000
 /** Milliseconds for which events are counted before the counts are written together. */
 const flushDelay = 1_000
-/** The number of counts in memory from which new counts get rows of their own. */
+/** The number of counts in memory at which the process starts a new set of rows, with a new writer. */
 const maxCounts = 10_000
 /** The maximum number of counts that wait while the store is unavailable. */
 const maxWaiting = 20_000
@@ -20,7 +20,7 @@ const maxPageWait = 20
 type Counting = { -readonly [Name in keyof WrittenCount]: WrittenCount[Name] }
 
 /**
- * Counts routine events in memory, and writes the counts once a second. Each process writes the totals of its own rows.
+ * Counts routine events in memory, and writes the counts once a second. Each process writes totals to separate rows.
  * Therefore, a process can repeat a write, and does not wait for the locks of other processes.
  */
 export class AuditCounts {
@@ -127,7 +127,7 @@ export class AuditCounts {
     this.#log({
       level: 'warn',
       event: 'audit.late',
-      message: 'The counts of routine events could not be written; the next attempt follows.',
+      message: 'Counts of routine events were lost, or could not be written yet.',
       lost,
       ...(failure !== undefined && { error: failure }),
     })

@@ -21,7 +21,7 @@ export class AuditHooks {
   }
 
   /**
-   * Calls the hook after each event of this name; `*` stands for every event.
+   * Registers a hook, which is called after each event of this name; `*` stands for every event.
    * @returns a function that removes the hook
    * @throws TypeError for an event that does not exist
    */
@@ -57,7 +57,7 @@ export class AuditHooks {
         level: 'error',
         event: 'hook.failed',
         message:
-          'A hook of the application failed; the event that it received took place nevertheless.',
+          'A hook of the application failed. The request that caused the event is not affected.',
         of: event.event,
         error,
       })

@@ -75,8 +75,8 @@ export class AuditQueue {
       try {
         await this.#store.audit.addMany(part)
       } catch (error) {
-        // Do not retry these events: they may have been written although the response was lost. Later events are still
-        // written.
+        // Do not retry these events, because the store may have written them although its response was lost. Retry only
+        // the later events.
         this.#lost += part.length
         this.#waiting = [...events.slice(first + batchSize), ...this.#waiting]
         if (this.#waiting.length > 0) this.#later()

@@ -19,12 +19,12 @@ export type Marks = Partial<Pick<ClientFields, 'isVerified' | 'isDisabled' | 'is
 export interface ClientChange {
   readonly changes: Partial<ClientInput>
   readonly registration?: Partial<Registration> | undefined
-  /** A new secret, for a client that becomes confidential. */
+  /** The first secret of a client that becomes confidential. */
   readonly clientSecret?: string
   readonly guard?: ChangeGuard | undefined
 }
 
-/** Something that a change of a client removes: its verification, its secret, or its tokens and authorizations. */
+/** What a client loses through a change: the verification, the secret, or the tokens with the authorizations. */
 export type ClientLoss = 'verification' | 'secret' | 'tokens'
 
 /**
@@ -153,7 +153,7 @@ export const markClient = async (
   })
 }
 
-/** Requests the logo that a client names. Returns false if it names none. */
+/** Requests the logo of a client. Returns false if the metadata of the client contains no logo URL. */
 export const requestLogo = async (client: Client, tx: Store, now: number): Promise<boolean> => {
   if (keptMetadata(client).logo_uri === undefined) return false
   await tx.clientLogos.request(client.clientKey, now)

@@ -7,7 +7,7 @@ import { ofClient } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { ClientRows } from './client-rows.ts'
 
-/** Milliseconds after which another process fetches a requested logo, because the first process must have ended. */
+/** Milliseconds after which another process fetches a requested logo. By then, the first process must have ended. */
 const overdueAfter = 60_000
 /** The maximum number of overdue logos that one run of the sweeper fetches. */
 const maxOverdue = 10
@@ -21,7 +21,7 @@ export interface ClientLogo {
 /** The state of the fetch of a client's logo, for administrators. */
 export interface LogoState {
   readonly isRequested: boolean
-  /** Why the last fetch failed; null if it did not fail. */
+  /** The reason why the last fetch failed; null after a successful fetch. */
   readonly problem: string | null
 }
 
@@ -56,13 +56,16 @@ export class ClientLogos {
     this.#download = download
   }
 
-  /** Fetches the requested logo of a client, and does not wait for it. */
+  /** Begins to fetch the requested logo of a client, and returns immediately. */
   fetchSoon(clientId: string): void {
     const fetching = this.#fetch(clientId).finally(() => this.#running.delete(fetching))
     this.#running.add(fetching)
   }
 
-  /** Fetches logos that were requested by a process which ended too early, for instance by the command line. */
+  /**
+   * Fetches the requested logos that no other process has fetched, for instance because the command line requested them
+   * and ended.
+   */
   async fetchOverdue(): Promise<void> {
     const { store, clock } = this.#context
     for (let count = 0; count < maxOverdue && !this.#isStopped; count += 1) {
@@ -72,7 +75,7 @@ export class ClientLogos {
     }
   }
 
-  /** Finds an image by its digest. Returns undefined unless it is the logo of a client that is verified now. */
+  /** Finds an image by its digest. Returns undefined if no verified client currently has this logo. */
   async find(digest: string): Promise<ClientLogo | undefined> {
     const stored = await this.#context.store.clientLogos.find(digest)
     const client = stored && (await this.#rows.find(stored.clientId))
@@ -113,7 +116,7 @@ export class ClientLogos {
     }
   }
 
-  /** Stores the result, unless the client is not verified any more, or names another image. */
+  /** Stores the result if the client is still verified and still has the same logo URL. */
   async #store(clientId: string, url: string, fetched: Downloaded): Promise<void> {
     const { store, audit, clock } = this.#context
     await store.transaction(async (tx) => {

@@ -10,10 +10,10 @@ const maxRefusals = 20
 const maxClients = 1_000
 /** Milliseconds for which refusals are collected before they are written. */
 const flushDelay = 5_000
-/** The refusals of a client are deleted this number of milliseconds after the latest of them was written. */
+/** Milliseconds after the latest write at which the stored refusals of a client are deleted. */
 const life = 7 * 86_400_000
 const maxText = 300
-/** The key of the overview, which is stored beside the clients. Because of the blank, it differs from every client ID. */
+/** The name under which the overview is stored. The name contains spaces, so that it differs from every client ID. */
 const overviewName = 'most refused'
 
 /** The refusals of a client that were not written yet. */
@@ -23,10 +23,10 @@ interface Pending {
 }
 
 /**
- * Records why the latest requests of each client were refused, for its owner and for administrators. A refused request
- * only records the reason in memory. Every few seconds, one value for each client is written, so that a flood of wrong
- * requests causes few writes. Refusals of unknown clients are not recorded, because an attacker could invent any number
- * of clients.
+ * Records the reasons for the latest refused requests of each client, for the owner and for administrators. The reasons
+ * are collected in memory. Every few seconds, one value for each client is written, so that a flood of wrong requests
+ * causes few writes. Refusals of unknown clients are not recorded, because an attacker could invent any number of
+ * clients.
  */
 export class ClientRefusals {
   readonly #stored: TransientValues<readonly Refusal[]>
@@ -48,7 +48,7 @@ export class ClientRefusals {
     this.#log = log
   }
 
-  /** Records a refusal in memory. Ignores clients without an owner: their developers have no page that shows it. */
+  /** Records a refusal in memory. Ignores clients without an owner, because no page shows their refusals. */
   note(
     { clientId, userId }: Pick<Client, 'clientId' | 'userId'>,
     { error, description, redirectUri }: Omit<Refusal, 'at'>,
@@ -81,8 +81,8 @@ export class ClientRefusals {
   }
 
   /**
-   * Lists the clients with the most refusals of the last seven days, without clients that have none. Nodes that write
-   * at the same time may lose counts.
+   * Lists the clients with the most refusals in the last seven days. If several nodes write concurrently, some counts
+   * may be lost.
    */
   async mostRefused(
     limit: number,

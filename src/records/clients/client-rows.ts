@@ -57,10 +57,10 @@ export class ClientRows {
     return found && this.open(found)
   }
 
-  /** Returns a client as it was last read and verified. */
+  /** Returns the client and the version that this process last read and verified; undefined if none is cached. */
   recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
     const { store, hostUsers } = this.context
-    // The state of an owner in the application is not part of the version.
+    // The version does not change when the application deactivates an owner, so do not use the cache.
     const recalled = hostUsers ? undefined : store.recallClient?.(clientId)
     const client = recalled && this.#known.get(recalled.row)
     return client && { client, version: recalled.version }

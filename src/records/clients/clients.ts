@@ -50,8 +50,9 @@ export class Clients {
   }
 
   /**
-   * Returns a client as this process last read it, without reading it again. The client may have changed, so the caller
-   * must pass the version to `tokens.issue`, and must look the client up before it refuses a request.
+   * Returns the client that this process last read from the store, without a store operation. The client may have
+   * changed. Therefore, the caller must pass the version to `tokens.issue`, and must call `find` before refusing a
+   * request.
    * @internal
    */
   recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
@@ -92,8 +93,8 @@ export class Clients {
   }
 
   /**
-   * Stores a client that describes itself in a metadata document, so that authorizations can refer to the client. Does
-   * not change the marks that an administrator set. Does nothing for other clients, which are already stored.
+   * Stores a client with a metadata document, so that authorizations can refer to the client. Does not change the marks
+   * that an administrator set. Does nothing for other clients, because they are already stored.
    * @throws ReferenceNotFound if the row was tampered with
    * @internal
    */
@@ -212,8 +213,8 @@ export class Clients {
   /**
    * Sets the marks of an administrator: whether the client is verified, disabled, or pinned. For a pinned client, the
    * server uses the stored copy of the metadata document and does not fetch the document again. For a client that
-   * becomes verified, it fetches the logo in the background.
-   * @throws InvalidField if the client does not exist, or if the client to pin has no metadata document
+   * becomes verified, the server fetches the logo in the background.
+   * @throws InvalidField if the client does not exist, or if a client without a metadata document is to be pinned
    */
   async mark(clientId: string, marks: Marks): Promise<Client> {
     const client = await markClient(this.#rows, clientId, marks)
@@ -223,14 +224,14 @@ export class Clients {
 
   /**
    * Fetches the logo of a verified client again, in the background.
-   * @throws InvalidField if the client does not exist, is not verified, or names no logo
+   * @throws InvalidField if the client does not exist, is not verified, or has no logo URL
    */
   async fetchLogo(clientId: string): Promise<void> {
     const { store, clock } = this.#context
     await store.transaction(async (tx) => {
       const client = await this.#rows.existing(clientId, tx)
       if (!client.isVerified || !(await requestLogo(client, tx, clock())))
-        throw new InvalidField('act', 'The client is not verified, or names no logo.')
+        throw new InvalidField('act', 'The client is not verified, or has no logo URL.')
     })
     this.#context.fetchLogo(clientId)
   }
@@ -287,7 +288,8 @@ export class Clients {
 
   /**
    * Revokes a leaked secret. If it is the current secret, the tokens of `client_credentials` are also revoked, and the
-   * client has no secret until it is reset. If it is a former secret, only that secret is revoked.
+   * client has no usable secret until the owner resets the secret. If it is a former secret, only that secret is
+   * revoked.
    * @returns the client; undefined if no client has this secret now
    * @internal
    */

@@ -1,4 +1,4 @@
-/** How often the requests of a client were refused on each day. */
+/** The numbers of refused requests of a client by day. */
 export interface RefusedClient {
   readonly clientId: string
   /** The time of the latest refusal, in milliseconds since the epoch. */
@@ -7,7 +7,7 @@ export interface RefusedClient {
   readonly days: Readonly<Record<number, number>>
 }
 
-/** The maximum number of clients in the overview: those with the latest refusals. */
+/** The maximum number of clients in the overview. The overview contains the clients with the latest refusals. */
 const maxClients = 100
 const dayLength = 86_400_000
 

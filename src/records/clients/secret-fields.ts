@@ -19,9 +19,9 @@ export const withSecret = (client: ClientFields, secret: string): ClientFields =
 })
 
 /**
- * Returns the metadata with the time at which the secret leaked, which the settings page of the client shows. Does not
- * change a client that no owner registered, because it has no settings page.
- * @param at the time of the leak; null removes it
+ * Returns the metadata with the time of the leak, which the settings page of the client shows. Returns the metadata
+ * unchanged if no owner registered the client, because such a client has no settings page.
+ * @param at milliseconds since the epoch; null removes the time
  */
 export const leakedAt = (
   { origin, metadata }: Pick<ClientFields, 'origin' | 'metadata'>,

@@ -36,8 +36,8 @@ const rowsUnder = async (id: string, sealed: SealedStore): Promise<string> => {
 }
 
 /**
- * Distinguishes a row whose key this process lacks from a forged row, so that a row that is valid on other nodes is not
- * refused as invalid.
+ * Distinguishes a forged row from a row under a key that only other nodes have. Without this check, the server would
+ * refuse the valid row as forged.
  * @throws StoreUnavailable if other nodes have the key of the sealed value and this process does not
  */
 export const mustHaveKeyOf = async (

@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings/settings.ts'
 
-/** The algorithms with which a client can have its ID tokens signed. Every client must support RS256. */
+/** Returns the algorithms that a client may register for its ID tokens. Every client must support RS256. */
 export const idTokenAlgorithms = ({
   securityProfile,
 }: Pick<Settings, 'securityProfile'>): readonly Settings['signingAlgorithm'][] =>

@@ -75,7 +75,7 @@ export class SigningKeys {
       .sign(key.privateKey)
   }
 
-  /** Returns the secret key that pairwise subjects depend on. It is created once, and is never replaced. */
+  /** Returns the secret key from which pairwise subjects are derived. The key is created once and never replaced. */
   async pairwiseKey(): Promise<Uint8Array> {
     this.#pairwise ??= await loadPairwiseKey(this.#context)
     return this.#pairwise

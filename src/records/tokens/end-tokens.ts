@@ -11,9 +11,8 @@ import { endingOf } from './token-ending.ts'
 const longExpired = 0
 
 /**
- * Revokes an access token with its children and with its predecessor, but not its refresh token. During the leeway of a
- * replaced access token, revokes only that token. Returns false if the access token has been replaced and its leeway
- * has ended.
+ * Revokes an access token with its children and its predecessor, but not its refresh token. If the access token has
+ * been replaced, revokes only this access token. Returns false if the leeway of a replaced access token has ended.
  */
 export const endAccessToken = (
   { token, accessDigest, client }: FoundToken,
@@ -104,7 +103,7 @@ export const revokeReusedCode = async (
     log({
       level: 'warn',
       event: kind === 'device_code' ? 'device_code.reused' : 'authorization_code.reused',
-      message: 'A code was redeemed twice; what was issued from it is revoked.',
+      message: 'A code was redeemed twice. Its authorization and tokens are revoked.',
       authorizationId: authorization.id,
       clientId: authorization.clientId,
     })

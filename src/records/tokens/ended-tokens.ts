@@ -18,7 +18,7 @@ import { sealedToken } from './token-row.ts'
  */
 const undoPeriod = 12_000
 
-/** Events after which deleted tokens of the user stay deleted, because somebody is ending access to the account. */
+/** Events after which deleted tokens cannot be restored, because somebody wants to end all access to the account. */
 const finalEvents = ['user.tokens_ended', 'user.deactivated', 'user.password_changed'] as const
 
 /** The tolerated difference between the clocks of two nodes, in milliseconds. */
@@ -27,7 +27,7 @@ const clockMargin = 1_000
 /** The deleted personal tokens of a user. */
 export interface Ended {
   readonly names: readonly string[]
-  /** The ID with which `restore` restores the tokens. */
+  /** The value that `restore` requires to restore the tokens. */
   readonly undo: string
 }
 
@@ -45,8 +45,8 @@ interface KeptTokens {
 }
 
 /**
- * Deletes personal tokens so that their user can restore them for a few seconds. The rows are deleted immediately, so
- * that every node refuses the tokens. Until the period ends, a sealed short-lived value contains their sealed rows.
+ * Deletes personal tokens, which their user can restore for a few seconds. The rows are deleted immediately, so that
+ * every node refuses the tokens. A sealed short-lived value contains the deleted rows until the period ends.
  */
 export class EndedTokens {
   readonly #context: RecordsContext
@@ -79,9 +79,10 @@ export class EndedTokens {
   /**
    * Restores deleted tokens with their IDs, values, expiry and last use.
    * @param most the maximum number of personal tokens of the user
-   * @returns the number of restored tokens; 0 if the period has ended, if the tokens were already restored, or if since
-   * the deletion all tokens of the user were ended, the user was deactivated, or the password was changed
-   * @throws InvalidField if the user has too many tokens in the meantime; the tokens can still be restored
+   * @returns the number of restored tokens; 0 if the period has ended, if the tokens were already restored, or after
+   * one of the `finalEvents`, such as a new password
+   * @throws InvalidField if the user meanwhile has the maximum number of tokens. A later call can still restore the
+   * tokens.
    */
   async restore(userId: UserId, undo: string, most: number): Promise<number> {
     const { store, turns, clock } = this.#context

@@ -60,7 +60,7 @@ export const insertChild = (
           row.fields.expires === expires &&
           isWithin(data.fields.scopes, row.fields.scopes)
         if (!isUnchanged)
-          throw new OAuthError('invalid_request', 'The subject token is not valid any more.')
+          throw new OAuthError('invalid_request', 'The subject token is no longer valid.')
         return tx.tokens.insert(sealedToken(context, data))
       })
       if (childId === undefined) throw new UniqueViolation()
@@ -74,11 +74,14 @@ export const insertChild = (
 const mustBeNarrower = (child: Omit<TokenFields, 'id'>, parent: Token): void => {
   const { scopes, resources, keyThumbprint } = parent
   if (!isWithin(child.scopes, scopes))
-    throw new OAuthError('invalid_scope', 'The scope is more than that of the subject token.')
+    throw new OAuthError('invalid_scope', 'The subject token does not have all requested scopes.')
   const isForFewerResources =
     resources.length === 0 || (child.resources.length > 0 && isWithin(child.resources, resources))
   if (!isForFewerResources)
-    throw new OAuthError('invalid_target', 'The subject token is not for that resource.')
+    throw new OAuthError(
+      'invalid_target',
+      'The subject token is not valid for the requested resource.',
+    )
   // Only the holder of the key may exchange a token that is bound to it (RFC 9449 §6.1).
   if (keyThumbprint !== null && child.keyThumbprint !== keyThumbprint)
     throw new OAuthError('invalid_request', 'The subject token is bound to another key.')

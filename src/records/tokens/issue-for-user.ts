@@ -21,9 +21,9 @@ import {
 } from './token-row.ts'
 
 /**
- * The margin below the setting `authorizationsPerApplication`. Concurrent exchanges do not see each other's
- * authorizations and can exceed the limit together. If the number of authorizations is within this margin, the limit is
- * therefore enforced again after the commit.
+ * The margin below the setting `authorizationsPerApplication`. Concurrent exchanges do not see the authorizations of
+ * each other, so that together they can exceed the limit. Within this margin, the limit is therefore enforced again
+ * after the commit.
  */
 const concurrentExchanges = 16
 

@@ -56,7 +56,7 @@ export type RotatedPersonalToken = PersonalToken & {
 export interface ManagedToken {
   readonly token: Token
   readonly name: string
-  /** The last four characters of the value, by which its user recognizes the value. */
+  /** The last four characters of the value, by which the user recognizes the token. */
   readonly lastFour: string
   /** The scopes that guards required from this token. */
   readonly usedScopes: readonly string[]
@@ -230,7 +230,8 @@ export class PersonalTokens {
   }
 
   /**
-   * Revokes a former value during its overlap, but not its successor. Returns false if the value no longer exists.
+   * Revokes a former value during its overlap, but not the current value. Returns false if the former value no longer
+   * exists.
    */
   endFormer(token: Token, name: string): Promise<boolean> {
     const { store, audit, keys } = this.#context

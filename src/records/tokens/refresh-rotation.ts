@@ -124,9 +124,9 @@ const rotate = async (
 }
 
 /**
- * Returns the digest of the replaced access token and the end of its leeway: requests that were sent before the refresh
- * still contain this token. Returns undefined without a leeway, for an access token that has expired or was tampered
- * with, and if the new access token has other permissions or another key.
+ * Returns the digest and the new expiry of the replaced access token, which remains valid for the leeway, because
+ * requests that were sent before the refresh still contain it. Returns undefined if the leeway is 0, if the access
+ * token has expired or was tampered with, or if the new access token has other permissions or another key.
  */
 const formerOf = (
   { token, accessDigest, isAccessIntact = false }: FoundToken,
@@ -183,8 +183,8 @@ interface OtherKey {
 }
 
 /**
- * Issues a further access token that is bound to another key of the client, beside the successor. The refresh token of a
- * confidential client is bound to the credentials of the client, so the client may use several keys (RFC 9449 §5).
+ * Issues a further access token that is bound to another key of the client, beside the successor. The refresh token of
+ * a confidential client is bound to the credentials of the client, so the client may use several keys (RFC 9449 §5).
  */
 const withOtherKey = async (
   keyThumbprint: string,

@@ -10,9 +10,11 @@ const rotatedPerAuthorization = 1_000
 /** The maximum number of valid children of one token. A rotation of the token deletes them in one statement. */
 const childrenPerToken = 1_000
 
-/** On average, one of this number of rotations triggers a check of the authorization. */
+/** The average number of rotations between two checks of an authorization. */
 const rotationsPerCheck = 64
-/** On average, one of this number of new tokens triggers a check of the client, or of the parent token. */
+/**
+ * The average number of new tokens between two checks of a client, and of new children between two checks of a parent.
+ */
 const tokensPerCheck = 1_000
 const childrenPerCheck = 100
 /** The maximum number of rows that one statement deletes. */
@@ -39,7 +41,7 @@ export const oneOf = (many: number): (() => boolean) => {
   }
 }
 
-/** Deletes up to `limit` rows. @returns the number of deleted rows; less than `limit` if no further rows exist */
+/** Deletes up to `limit` rows, and returns their number. The number is less than `limit` if no further rows exist. */
 type DeleteBatch = (limit: number) => Promise<number>
 
 /**
@@ -106,7 +108,7 @@ export class TokenBounds {
     await this.#running
   }
 
-  // Run one removal at a time. The many writes that exceed a bound soon trigger a skipped removal again.
+  // Run one removal at a time. A skipped removal does not matter, because further writes trigger the removal again.
   #trim(deleteBatch: DeleteBatch): void {
     if (this.#stopping.signal.aborted) return
     this.#running ??= this.#deleteAll(deleteBatch)
@@ -130,7 +132,8 @@ export class TokenBounds {
     this.#context.log({
       level: error instanceof StoreUnavailable ? 'warn' : 'error',
       event: 'sweeper.failed',
-      message: 'The oldest tokens beyond a bound were not removed; the next attempt follows.',
+      message:
+        'The oldest tokens above a maximum number could not be removed. A later request retries the removal.',
       error,
     })
   }

@@ -38,7 +38,7 @@ export const newTokenFields = (
   }
 }
 
-/** Creates the secrets of a token record, with a refresh token only if the record has an expiry for it. */
+/** Creates the secrets of a token record. Creates a refresh token only if `refreshExpires` is set. */
 export const newSecrets = (
   { random }: RecordsContext,
   fields: Omit<TokenFields, 'id'>,
@@ -78,8 +78,8 @@ export const save = async (
   return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
 }
 
-// A token without an expiry is never a JWT, because servers that verify it with the published keys would never detect
-// its revocation.
+// A token without an expiry is never a JWT, because a server that verifies JWTs with the published keys would accept a
+// revoked token forever.
 const minted = async (data: TokenData, { mint, store }: RecordsContext): Promise<TokenData> =>
   mint && data.fields.expires !== null
     ? { ...data, accessToken: await mint(data.fields, store) }
@@ -107,9 +107,9 @@ const subjectOf = (request: Redemption): TokenSubject | null => {
 // The application may narrow the scopes and shorten the lifetime, but not widen or extend them.
 const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
   const { scopes, expires } = data.fields
-  if (!isWithin(fields.scopes, scopes)) throw new Error('saveToken must not widen the scopes.')
+  if (!isWithin(fields.scopes, scopes)) throw new Error('saveToken must not add scopes.')
   if (fields.expires !== null && !Number.isSafeInteger(fields.expires))
-    throw new TypeError('saveToken must give expires in milliseconds since the epoch.')
+    throw new TypeError('saveToken must return expires in milliseconds since the epoch.')
   const earlier =
     expires === null || fields.expires === null
       ? (fields.expires ?? expires)

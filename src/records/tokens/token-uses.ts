@@ -26,7 +26,7 @@ export class TokenUses {
   #latest: ReadonlyMap<number, TokenUse> = new Map()
   /** The required scopes that are not written yet, by the ID of the token. */
   readonly #scopes = new Map<number, Set<string>>()
-  /** The scopes that are stored, as far as this process knows. */
+  /** The scopes that this process has stored, by the ID of the token. */
   readonly #stored = new BoundedMap<ReadonlySet<string>>(maxTokens)
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -36,7 +36,7 @@ export class TokenUses {
     this.#log = log
   }
 
-  /** Records a use of a token in memory, unless a use in the last minute is known. */
+  /** Records a use of a token in memory, if the last known use is at least a minute old. */
   note({ token, lastUsedAt }: FoundToken, at: number, address: string): void {
     // The token may have been looked up before its latest use was written.
     const known = Math.max(lastUsedAt ?? never, this.#latest.get(token.id)?.at ?? never)

@@ -29,8 +29,8 @@ export class Tokens {
   /**
    * Issues the tokens of a grant.
    * @param grant the name of the grant, for the audit log
-   * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already; ClientChanged if the client of
-   * the redemption no longer has its version
+   * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already; ClientChanged if the client
+   * of the redemption no longer has its version
    */
   async issue(redemption: Redemption, grant?: string): Promise<IssuedToken> {
     if (redemption.type === 'refresh') return redeemRefreshToken(redemption, this.#context)
@@ -102,11 +102,10 @@ export class Tokens {
   }
 
   /**
-   * Revokes a token: a personal token with its client, an exchanged token alone, any other token with its
-   * authorization.
+   * Revokes a token: a personal token with its client, an exchanged token alone, any other token with its authorization
+   * if it has one. Returns false if nothing was revoked.
    * @param as the name of the audit event. Default: the name that fits the token
-   * @param accessToken the value of the token, if the caller knows it. Otherwise, one more query reads it, for the audit
-   * log
+   * @param accessToken the value of the token, for the audit log. Without this value, one more query reads the row
    */
   async revoke(
     token: RevocableToken,

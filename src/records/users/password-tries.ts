@@ -11,7 +11,7 @@ export interface PasswordTry {
   /** The account as it was typed. */
   readonly account: string
   readonly address: string
-  /** The browser, if the account has logged in there before. */
+  /** The known browser; undefined if the account has not logged in there before. */
   readonly browser?: { readonly nonce: string; readonly userId: UserId } | undefined
 }
 
@@ -25,7 +25,7 @@ interface Server {
 }
 
 /**
- * Checks a password, unless too many wrong passwords were sent. A known browser of the account has its own limit. All
+ * Checks a password if no limit on wrong passwords is reached. A known browser of the account has a separate limit. All
  * other attempts are limited by account, by network and account, by IP address, and by network.
  * @returns the result of the check
  * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy: nothing was hashed
@@ -64,7 +64,7 @@ export const tryPassword = async <U>(
   }
 }
 
-/** Releases the place of an attempt, unless the password was wrong. */
+/** Checks the password, and releases the place of the attempt if the password is right or could not be checked. */
 const judged = async <U>(
   giveBack: () => Promise<void>,
   check: () => Promise<U | undefined>,

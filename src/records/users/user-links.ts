@@ -45,7 +45,8 @@ export class UserLinks {
   /**
    * Creates a link. A sign-up with the e-mail address of a user becomes a password reset. Performs the same store
    * operations whether or not the user exists, so that the response time does not reveal whether a user exists.
-   * @returns undefined if no link must be sent: no active user has the e-mail address, or it is already verified
+   * @returns undefined if the caller must not send a link: no active user has the e-mail address, or the address is
+   * already verified
    * @throws InvalidField if the e-mail address is malformed
    */
   async create(

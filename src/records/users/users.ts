@@ -64,8 +64,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the user of a row: the joined user or, for users of the application, the result of its look-up. Returns null
-   * if the user was created after the row, which therefore belongs to a former user with this ID.
+   * Returns the user of a row: the joined user or, for users of the application, the result of its look-up. Returns
+   * null if the user was created after the row, which therefore belongs to a former user with this ID.
    * @internal
    */
   async joined(
@@ -84,8 +84,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the earliest time at which a row of this user can have been created, in milliseconds since the epoch; 0 if
-   * it is unknown, as for built-in users.
+   * Returns the earliest possible creation time of a row of this user, in milliseconds since the epoch. Returns 0 for
+   * built-in users, and if the time is unknown.
    * @internal
    */
   async earliestRow(id: UserId): Promise<number> {
@@ -93,8 +93,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the current user of a token and the owner of its client. The store has joined them, or the application
-   * looks them up. Returns undefined if the row of the user or of the client was tampered with.
+   * Returns the current user of a token, and the state of its client and of the owner of that client. Returns undefined
+   * if the row of the user or of the client was tampered with.
    * @internal
    */
   async stateOf(row: TokenWithState): Promise<State | undefined> {
@@ -114,7 +114,7 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the current user of a token and the owner of its client if the store has joined them; otherwise undefined.
+   * Returns the joined user and client of a token row; undefined if one of the rows was tampered with.
    * @internal
    */
   joinedState({ user, client }: TokenWithState): State | undefined {
@@ -144,7 +144,9 @@ export class Users implements UserSource {
   async *all(): AsyncGenerator<User> {
     const { store, hostUsers } = this.#context
     if (hostUsers)
-      throw new NotOurUsers('The application finds its users by callbacks: only it can list them.')
+      throw new NotOurUsers(
+        'The application finds its users by callbacks, so only the application can list all users.',
+      )
     let after: UserId | null = null
     for (;;) {
       const rows: readonly StoredUser[] = await store.users.list(after, listedAtOnce)
@@ -348,7 +350,7 @@ export class Users implements UserSource {
       isRight = await this.#isPassword(id, password)
       return isRight
     } finally {
-      // A password that could not be checked does not count.
+      // Release the place if the password was right or could not be checked.
       if (isRight !== false) await giveBack()
     }
   }
@@ -464,7 +466,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Deletes all rows of a user whom the application has deleted, in small batches. After a failure, call it again.
+   * Deletes all rows of a user whom the application has deleted, in small batches. After a failure, the caller must
+   * repeat the call.
    */
   async deleted(id: UserId): Promise<void> {
     const { store, audit } = this.#context

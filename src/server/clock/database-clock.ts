@@ -72,8 +72,8 @@ export class DatabaseClock implements ServerClock {
   async isWrong(): Promise<boolean> {
     const { machine } = this.#options
     const isFar = Math.abs(machine() - this.now()) > maxDifference
-    // Compare the clocks again before a change of the verdict: `now()` is behind after a suspension of the machine,
-    // during which the monotonic clock stops.
+    // Compare the clocks again before a change of the verdict: the monotonic clock stops while the machine is
+    // suspended, and `now()` falls behind.
     if (isFar !== (this.#verdict === 'wrong')) await this.#measure().catch(() => undefined)
     return this.#verdict === 'wrong'
   }

@@ -3,8 +3,8 @@ import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './s
 /** The maximum tolerated jump of the clock, in milliseconds. */
 const maxJump = 30_000
 /**
- * Milliseconds for which the sweeper waits after a larger jump. The sweeper also waits after a start if the last sweep
- * was longer ago than this.
+ * Milliseconds for which the sweeper waits after a jump above `maxJump`. The sweeper also waits after a start if the
+ * last sweep was more than these milliseconds ago.
  */
 const wait = 3_600_000
 /** Milliseconds between two writes of the last sweep time. */

@@ -40,7 +40,7 @@ export interface Environment {
  * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS`,
  * `OAUTH2SERVER_RESOURCES`, `OAUTH2SERVER_INTROSPECTION_CLIENTS` and the variables of all settings. Without
  * `SECRET_KEY`, generates a key once and stores it in the directory of the SQLite database.
- * @throws InvalidSettings, which lists all problems; StoreUnusable if the data directory cannot be written
+ * @throws InvalidSettings, which lists all problems; StoreUnusable if the secret key file cannot be read or created
  */
 export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   const problems: string[] = []
@@ -64,7 +64,7 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   const resources = await attempt(() => resourcesFrom(env, issuer))
   if (database?.isShared && !env.SECRET_KEY)
     problems.push(
-      'SECRET_KEY is missing: at least 32 random bytes, the same for every node of this database.',
+      'SECRET_KEY is missing: every node of this database needs the same key of at least 32 random bytes.',
     )
   if (problems.length > 0 || !address || !database) throw new InvalidSettings(problems)
 

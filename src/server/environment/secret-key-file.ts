@@ -8,7 +8,7 @@ export const newSecretKey = (): string => randomBytes(48).toString('base64url')
 
 /**
  * Returns the secret key in the data directory. Generates the key at the first start.
- * @throws StoreUnusable if the directory cannot be written
+ * @throws StoreUnusable if the file cannot be read or created
  */
 export const storedSecretKey = async (folder: string): Promise<string> => {
   const file = join(folder, 'secret-key')

@@ -36,7 +36,7 @@ interface Checked {
 interface MissingUser {
   readonly id: UserId
   readonly since: number
-  /** If another user has the ID now: the time before which the rows of the former user were created. */
+  /** If a newer user has the ID, rows created before this time belong to the missing user. Otherwise null. */
   readonly before: number | null
   hasEvent: boolean
 }
@@ -56,7 +56,7 @@ export class MissingUsers {
   }
 
   /**
-   * Returns the sweeper task that checks a bounded number of users. The next run continues after the last of these
+   * Returns the `SweeperKind` that checks a bounded number of users. The next run continues after the last of these
    * users.
    */
   kind(now: number): SweeperKind {
@@ -83,15 +83,15 @@ export class MissingUsers {
 
   /**
    * Looks up a batch of users, and deletes the recorded misses of users who are found again.
-   * @returns whether the run continues
+   * @returns whether the run must check another batch
    */
   async #checkSome(checked: Checked): Promise<boolean> {
     const { store } = this.#options
     const { ids, missing } = checked
     const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
     const isEnd = batch.length < usersPerBatch
-    // After the last user, continue with the first user: the share of missing users is not significant among a few
-    // users.
+    // After the last user, continue with the first user: a batch at the end may be too small for a significant share of
+    // missing users.
     this.#lastUser = isEnd ? null : (batch.at(-1) ?? null)
     if (isEnd) checked.wraps += 1
     const added = batch.filter((id) => !ids.has(id))
@@ -174,7 +174,7 @@ export class MissingUsers {
     log({
       level: 'error',
       event: 'users.missing',
-      message: `The application did not find ${missing.length} of ${ids.size} users: their rows are not removed. If they are deleted, call users.deleted(id) for each.`,
+      message: `The application did not find ${missing.length} of ${ids.size} users. The rows of these users are not removed. If the users were deleted, call users.deleted(id) for each user.`,
       ...details,
     })
     // Record the event at most once a day.

@@ -76,8 +76,8 @@ export class Removals {
   }
 
   /**
-   * Returns the sweeper kind that removes the rows of all deleted clients and users. It continues removals whose process
-   * was killed.
+   * Returns the `SweeperKind` that removes the rows of all deleted clients and users. It also continues the removals of
+   * processes that were killed.
    */
   kind(): SweeperKind {
     const { store, clock } = this.#options
@@ -115,7 +115,7 @@ export class Removals {
     } catch (error) {
       this.#failed(error)
     } finally {
-      // Reset in the same turn as the last check of `#isRequested`, so that no request is lost in between.
+      // Reset `#running` in the same turn as the last check of `#isRequested`, so that no request is lost in between.
       this.#running = undefined
     }
   }

@@ -14,7 +14,7 @@ export interface Observers {
   readonly log: LogSink
   readonly telemetry: Telemetry
   readonly traces: Traces
-  /** The measurements for `/metrics`; undefined if it is disabled. */
+  /** The measurements for `/metrics`; undefined if `/metrics` is disabled. */
   readonly prometheus: Prometheus | undefined
 }
 

@@ -29,7 +29,7 @@ export const activityPaths = (server: Described): Parts => ({
     }),
     post: change(server, {
       id: 'searchEvents',
-      summary: 'Redirects the search form of the page; scripts search by the query',
+      summary: 'Redirects the search form of the page; scripts search with a GET request',
       finds: true,
       body: named('ActivityForm'),
       response: done,

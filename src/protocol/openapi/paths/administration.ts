@@ -19,7 +19,7 @@ export const administrationPaths = (server: Described): Parts => ({
       finds: true,
       query: [
         inQuery('client', 'A part of the name, the ID or the owner’s e-mail address of a client.'),
-        inQuery('token', 'A user’s e-mail address, a client’s id or a token’s id.'),
+        inQuery('token', 'A user’s e-mail address, a client’s ID or a token’s ID.'),
         after('clients_after'),
         after('tokens_after'),
       ],
@@ -43,7 +43,7 @@ export const administrationPaths = (server: Described): Parts => ({
     }),
     post: change(server, {
       id: 'administerApplication',
-      summary: 'Verifies, disables or deletes an application, or ends its tokens',
+      summary: 'Verifies, disables or deletes an application, or revokes its tokens',
       finds: true,
       body: named('AdminClientForm'),
       response: [
@@ -68,7 +68,7 @@ export const administrationPaths = (server: Described): Parts => ({
           }),
           inQuery('scope', 'A scope of the tokens.'),
         ],
-        inQuery('token', 'A user’s e-mail address, a client’s id or a token’s id.'),
+        inQuery('token', 'A user’s e-mail address, a client’s ID or a token’s ID.'),
       ),
       response: [200, 'A page of the list.', named('AdminTokens')],
     }),
@@ -90,7 +90,7 @@ export const administrationPaths = (server: Described): Parts => ({
     }),
     post: change(server, {
       id: 'searchUsers',
-      summary: 'Redirects the search form of the page; scripts search by the query',
+      summary: 'Redirects the search form of the page; scripts search with a GET request',
       finds: true,
       body: named('UserSearch'),
       response: done,
@@ -112,7 +112,7 @@ export const administrationPaths = (server: Described): Parts => ({
     }),
     post: change(server, {
       id: 'administerUser',
-      summary: 'Deactivates or activates a user, ends the sessions or tokens of a user',
+      summary: 'Deactivates or activates a user, ends sessions or revokes tokens of a user',
       finds: true,
       body: named('UserForm'),
       response: [200, 'The user after the change.', named('User')],

@@ -20,8 +20,8 @@ const responses: Parts = {
   },
 }
 
-// No parameter is required in the schemas: an invalid request is redirected to the client with an error
-// (RFC 6749 §4.1.2.1), so every request results in one of the responses above.
+// The schemas require no parameter, because an invalid request also results in one of the responses above, such as a
+// redirect to the client with an error (RFC 6749 §4.1.2.1).
 const parameters: Readonly<Record<string, z.ZodType>> = {
   client_id: anyText,
   response_type: anyText,

@@ -186,7 +186,7 @@ const leakReport: Part = {
     },
     responses: {
       200: responseOf(
-        'The verdict on each reported item, in the same order.',
+        'The verdict on each reported item, in the order of the report.',
         schemaOf(leakResponse),
       ),
       400: refusals['400'] ?? {},

@@ -33,7 +33,7 @@ export const healthPaths = (): Parts => ({
       ready,
     ),
     503: responseOf(
-      'The database is unavailable or read-only, the process is about to stop, or its `clock` differs too much from the clock of the database.',
+      'The database is unavailable or read-only, the process is about to stop, or the `clock` of the process differs too much from the clock of the database.',
       notReady,
       {
         'Retry-After': {

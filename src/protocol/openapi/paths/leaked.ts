@@ -2,14 +2,14 @@ import type { Described } from '../described.ts'
 import { named, type Parts } from '../schema.ts'
 import { change, inQuery, look } from './settings-operation.ts'
 
-/** Describes the page on which users look up and end leaked credentials. */
+/** Describes the page on which users look up and revoke leaked credentials. */
 export const leakedPaths = (server: Described): Parts => ({
   [`${server.settings.settingsPrefix}/leaked/`]: {
     get: look(server, {
       id: 'showLeaked',
       summary: 'Returns the credentials that the user looked up',
       query: [inQuery('found', 'The reference of an earlier response.')],
-      response: [200, 'The credentials; none without a reference.', named('Leaked')],
+      response: [200, 'The credentials; an empty list without a reference.', named('Leaked')],
     }),
     post: change(server, {
       id: 'handleLeaked',
@@ -17,7 +17,7 @@ export const leakedPaths = (server: Described): Parts => ({
       finds: true,
       isLimited: true,
       body: named('LeakedForm'),
-      response: [200, 'The found credentials, in their state after the act.', named('Leaked')],
+      response: [200, 'The found credentials, in their state after the action.', named('Leaked')],
     }),
   },
 })

@@ -24,7 +24,7 @@ export const ownEvent = z.strictObject({
 
 export const activity = z.strictObject({ events: z.array(ownEvent), next })
 
-/** The search form of administrators. Scripts search by the query of a GET. */
+/** The search form of administrators. Scripts search with a GET request. */
 export const activityForm = z.looseObject(
   Object.fromEntries(
     ['event', 'user', 'client', 'token', 'address', 'since', 'until'].map((name) => [

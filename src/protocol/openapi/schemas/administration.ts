@@ -11,7 +11,7 @@ export const adminClient = client.extend({
   ),
   default_resource: text
     .nullable()
-    .describe('The resource of tokens whose request names none; null: the setting of the server.'),
+    .describe('The resource of a token whose request names no resource; null: the server setting.'),
 })
 
 export const adminToken = z.strictObject({
@@ -75,7 +75,7 @@ export const clientForm = z.looseObject({
   seen: formText
     .optional()
     .describe(
-      'The digest in the form of the page, to verify or pin a client. The request fails if the client changed since then.',
+      'The digest from the form of the page, for `verify` and `pin`. The request fails if the client has changed since the page was displayed.',
     ),
 })
 
@@ -90,7 +90,7 @@ export const tokenForm = z.looseObject({
   search: z
     .enum(['token'], { error: 'token' })
     .optional()
-    .describe('The list to search, instead of an action. Scripts search by the query of a GET.'),
+    .describe('The list to search, instead of an action. Scripts search with a GET request.'),
   token: formText.optional().describe('The text to search for.'),
   ...choices,
   kind: choice,
@@ -104,7 +104,7 @@ export const administrationForm = clientForm.extend({
   search: z
     .enum(['client', 'token'], { error: 'client or token' })
     .optional()
-    .describe('The list to search, instead of an action. Scripts search by the query of a GET.'),
+    .describe('The list to search, instead of an action. Scripts search with a GET request.'),
   client: formText.optional().describe('The text to search for in the applications.'),
   token: formText.optional().describe('The text to search for in the tokens.'),
   ...choices,

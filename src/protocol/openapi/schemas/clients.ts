@@ -80,9 +80,7 @@ export const newClient = z.looseObject({
   application_type: z
     .enum(applicationKinds)
     .optional()
-    .describe(
-      'Sets the type and the grants of the client, unless `is_confidential` sets the type.',
-    ),
+    .describe('Sets the grants of the client, and its type if `is_confidential` is omitted.'),
 })
 
 export const clientChange = z
@@ -100,7 +98,7 @@ export const overlapForm = z.looseObject({
     .describe('The seconds for which the previous value remains valid. The default is 0.'),
 })
 
-/** Returns the form of a client on a server: without OpenID Connect, the server ignores the fields of its logout. */
+/** Returns the form of a client for the document. Without OpenID Connect, the server ignores the logout fields. */
 export const clientFormOf = <Form extends typeof newClient | typeof clientChange>(
   form: Form,
   { settings }: Pick<Described, 'settings'>,

@@ -3,7 +3,7 @@ import { formText } from '../form-fields.ts'
 import { flag, text, time, userId } from '../shape.ts'
 import { adminEvent, ownEvent } from './activity.ts'
 
-/** What a user may do about a leaked credential. */
+/** The actions of users on a leaked credential. */
 export const leakActs = ['end', 'end_application', 'end_user', 'disable', 'log_out'] as const
 
 const act = z.enum(leakActs, { error: `one of ${leakActs.join(', ')}` })
@@ -31,7 +31,7 @@ export const leakedCredential = z.strictObject({
   expires: time.nullable(),
   last_used_at: time.nullable(),
   last_used_address: text.nullable(),
-  acts: z.array(act).describe('What the user may do about the credential.'),
+  acts: z.array(act).describe('The actions that the user may take on the credential.'),
   events: z
     .array(z.union([adminEvent, ownEvent]))
     .describe('The latest events of the credential. The events of administrators name the actor.'),
@@ -52,5 +52,5 @@ export const leakedForm = z.looseObject({
     .min(0, { error: 'a number' })
     .optional()
     .describe('The position in `credentials` of that response, from 0. Default: 0.'),
-  act: act.optional().describe('What to do about the credential.'),
+  act: act.optional().describe('The action on the credential.'),
 })

@@ -13,7 +13,7 @@ const serverMembers = {
   token_endpoint_auth_methods_supported: list,
   code_challenge_methods_supported: list,
   authorization_response_iss_parameter_supported: flag,
-  // An empty list is omitted.
+  // These members are optional, because the server omits an empty list.
   scopes_supported: list.optional(),
   response_modes_supported: list.optional(),
 }

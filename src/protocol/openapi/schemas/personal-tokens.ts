@@ -44,7 +44,7 @@ const timeZone = formText
   .describe('The time zone in which a day in `expires` ends, such as Europe/Berlin; default: UTC.')
 const expiry = formText
   .optional()
-  .describe('A number of days, `day` for the day in `expires`, `never`, or `keep` for a change.')
+  .describe('A number of days, `never`, `day` for the day in `expires`, or, in a change, `keep`.')
 
 const expires = formText
   .meta({ pattern: `${dayPattern.source}|${timePattern.source}` })
@@ -79,7 +79,7 @@ export const personalTokenChange = z
       .describe('Null: the token does not expire.'),
     expiry,
     time_zone: timeZone,
-    end_former: formText.optional().describe('`yes` ends the previous value.'),
+    end_former: formText.optional().describe('`yes` revokes the previous value.'),
     reduce: formText.optional().describe('`yes` removes the scopes that no guard required.'),
     delete: formText.optional().describe('`yes` deletes the token.'),
   })

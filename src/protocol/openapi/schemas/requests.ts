@@ -26,7 +26,7 @@ export const tokenRequest = ({ grantTypes, grantParameters }: Described) =>
   z
     .looseObject({
       grant_type: grantTypes.length === 0 ? required : z.enum(grantTypes),
-      // A grant may accept control characters in its parameters, as in a password.
+      // A grant may accept control characters in its parameters, for example in a password.
       ...Object.fromEntries(grantParameters.map((name) => [name, text.optional()])),
       ...(grantTypes.includes('authorization_code') && codes),
       ...(grantTypes.includes('refresh_token') && { refresh_token: optional }),

@@ -17,13 +17,15 @@ export const endedSession = z.strictObject({
   reason: z.enum(sessionEnds),
   count: count.describe('The number of sessions.'),
   ended_at: time,
-  address: text.describe('Empty unless the user ended the sessions.'),
+  address: text.describe('The IP address of the user; empty if the user did not end the sessions.'),
 })
 
 export const sessions = z.strictObject({
   sessions: z.array(session),
   next,
-  ended: z.array(endedSession).describe('The latest ends of sessions before their expiry.'),
+  ended: z
+    .array(endedSession)
+    .describe('The sessions that most recently ended before their expiry.'),
 })
 
 export const sessionEnd = z.looseObject({

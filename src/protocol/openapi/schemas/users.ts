@@ -17,7 +17,7 @@ export const user = z.strictObject({
 export const users = z.strictObject({
   users: z.array(user),
   is_searchable: flag.describe(
-    'Whether users are listed and found by the beginning of their e-mail address; otherwise by the complete address or ID.',
+    'Whether the server lists users and finds them by the beginning of an e-mail address. If false, the server finds only a complete address or ID.',
   ),
   next,
 })
@@ -34,7 +34,7 @@ export const userDetails = z.strictObject({
 /** The administrators' actions on a user. */
 export const userActs = ['deactivate', 'activate', 'log_out', 'end_tokens', 'delete_token'] as const
 
-/** The search form. Scripts search by the query of a GET. */
+/** The search form. Scripts search with a GET request. */
 export const userSearch = z.looseObject({
   user: formText.optional().describe('The beginning of an e-mail address, or an ID.'),
 })
