@@ -1,6 +1,9 @@
 import type { AroundStore, Store } from './store.ts'
 
-/** Wraps every operation of a store in `around`, including operations inside transactions. */
+/**
+ * Wraps the operations of a store in `around`, including operations inside transactions. Does not wrap `secretKeys`,
+ * `recallClient` and the operations of the open store, such as `migrate`.
+ */
 export const decorated = <S extends Store>(store: S, around: AroundStore): S => {
   const part = <P extends object>(name: string, operations: P): P =>
     new Proxy(operations, {

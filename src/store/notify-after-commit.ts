@@ -3,17 +3,18 @@ import type { Store } from './store.ts'
 
 /** Receives events after they are committed. */
 export interface Listener {
-  /** Whether somebody receives the events. */
+  /** Whether any subscriber receives the events. */
   readonly isListening: boolean
   notify(event: AuditEvent): void
 }
 
-/** Selects the events that are stored. The listener receives these and all others. */
+/** Selects the events to store. The listener also receives events that are not stored. */
 type IsKept = (event: AuditEvent) => boolean
 
 /**
- * Wraps a store so that the listener receives each event after its commit, and no event that was rolled back.
- * @param isKept selects the events to store; default: all
+ * Wraps a store, so that the listener receives each event after the commit. The listener never receives an event that
+ * was rolled back.
+ * @param isKept selects the events to store; by default all
  */
 export const notifying = <S extends Store>(store: S, listener: Listener, isKept?: IsKept): S => ({
   ...store,
@@ -28,6 +29,7 @@ export const notifying = <S extends Store>(store: S, listener: Listener, isKept?
     if (!listener.isListening && !isKept) return store.transaction(work)
     let events: AuditEvent[] = []
     const result = await store.transaction((tx) => {
+      // The store may roll back and run the work again, so discard the events of the previous attempt.
       events = []
       return work(collecting(tx, events, isKept))
     })

@@ -18,7 +18,7 @@ export interface MigrationResult {
   readonly direction: 'up' | 'down'
 }
 
-/** All stored data. Operations of the store that `transaction` passes to its callback run in that transaction. */
+/** The operations on all stored data. */
 export interface Store {
   readonly clients: ClientStore
   readonly tokens: TokenStore
@@ -40,20 +40,20 @@ export interface Store {
   readonly auditCheckpoints: AuditCheckpointStore
   readonly auditCounts: AuditCountStore
   /**
-   * Returns a client as this process last read it. The client may have changed, so the caller may use it only for
-   * `tokens.insert` with its version. Missing if the store cannot compare versions.
+   * Returns a client as this process last read it. The client may have changed since, so the caller must pass its
+   * version to `tokens.insert`, which compares the versions. Missing if the store cannot compare versions.
    */
   readonly recallClient?: ((clientId: string) => RecalledClient | undefined) | undefined
-  /** Runs work in a transaction. If a transaction is open, runs it in a savepoint. */
+  /** Runs work in a transaction, or in a savepoint of the open transaction. `tx` provides its operations. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
 }
 
-/** The connections of a pool. */
+/** The numbers of connections of a pool. */
 export interface PoolStats {
   /** Open connections, in use or idle. */
   readonly total: number
   readonly idle: number
-  /** Callers that wait for a connection. */
+  /** The number of callers that wait for a connection. */
   readonly waiting: number
 }
 
@@ -70,7 +70,7 @@ export interface PostgresClient {
 
 /** A connection pool of the driver `pg` that belongs to the application. */
 export interface PostgresPool {
-  /** Calls back with a connected client, which the caller releases. */
+  /** Calls `callback` with a connected client, which the caller must release. */
   connect(
     callback: (error: Error | undefined, client: PostgresPoolClient | undefined) => void,
   ): void
@@ -90,7 +90,7 @@ export interface PostgresPoolClient extends PostgresClient {
   off(event: 'error', listener: () => void): unknown
 }
 
-/** The result of work in a transaction of the application, which may not have been committed yet. */
+/** The result of work in a transaction that the application began, and that may not have been committed yet. */
 export interface HostTransaction<T> {
   readonly result: T
   /** Returns whether the transaction was committed or rolled back; undefined while it is open. */
@@ -104,24 +104,22 @@ export interface OpenStore extends Store {
    */
   within?<T>(client: PostgresClient, work: (tx: Store) => Promise<T>): Promise<HostTransaction<T>>
   /**
-   * Migrates the schema to the latest migration, or to a named one.
+   * Migrates the schema to the latest migration, or to the migration `to`.
    * @throws NewerSchema if a newer version has migrated the database and this version can use it
    * @throws StoreUnusable if this version cannot use the database
    */
   migrate(options?: {
     readonly to?: string
     readonly dryRun?: boolean
-    /**
-     * Called once if the migration waits for the migration of another node, or for transactions that use the tables.
-     */
+    /** Called once if the migration waits for the migration of another node, or for locked tables. */
     readonly onWait?: () => void
   }): Promise<readonly MigrationResult[]>
-  /** Returns whether a new user of the application can inherit the rows of a deleted user with the same ID. */
+  /** Returns whether a new user of the application could inherit the rows of a deleted user with the same ID. */
   mayInheritRows(): Promise<boolean>
   /** @throws StoreUnavailable if the store does not respond, or does not accept writes */
   ping(): Promise<void>
   /**
-   * Returns the time of the database in milliseconds since the epoch. Missing if the database has no clock of its own.
+   * Returns the time of the database server in milliseconds since the epoch. Missing if the database is embedded.
    */
   now?(): Promise<number>
   /** Returns the state of the connection pool, if the store has one. */
@@ -142,5 +140,5 @@ export interface StoreOperation {
   readonly name: string
 }
 
-/** Wraps every store operation. In tests, the wrapper pauses or fails an operation, or terminates the process. */
+/** Wraps each store operation: telemetry measures the operation, and tests delay or fail the operation. */
 export type AroundStore = <T>(operation: StoreOperation, run: () => Promise<T>) => Promise<T>

@@ -5,15 +5,15 @@ export class TimeoutError extends Error {
 
 /** Milliseconds that a timer may be late on a busy machine. */
 const usualDelay = 100
-/** Milliseconds for reading responses that arrived while the event loop was blocked. */
+/** Milliseconds that remain for reading a response that arrived while the event loop was blocked. */
 const grace = 500
 
 /** Returns whether `due` passed so long ago that the event loop must have been blocked. */
 const isLate = (due: number): boolean => performance.now() - due > usualDelay
 
 /**
- * Waits for a response up to a limit in milliseconds. Responses that arrived while the event loop was blocked are
- * read before the timeout applies.
+ * Waits for a response at most `limit` milliseconds. If the event loop was blocked, waits longer, because a response
+ * may have arrived in the meantime.
  * @throws TimeoutError
  */
 export const withTimeout = async <T>(limit: number, response: Promise<T>): Promise<T> => {
@@ -35,7 +35,7 @@ export const withTimeout = async <T>(limit: number, response: Promise<T>): Promi
   }
 }
 
-/** Repeats a failed attempt once if the event loop was blocked, so that the attempt took much longer than its limit. */
+/** Runs an attempt. Retries once if the attempt failed long after its limit, because the event loop was blocked. */
 export const retryAfterStall = async <T>(limit: number, attempt: () => Promise<T>): Promise<T> => {
   const due = performance.now() + limit
   try {

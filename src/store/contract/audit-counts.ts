@@ -2,23 +2,23 @@ import type { RoutineCount } from '../../model/routine-count.ts'
 import type { AuditFilter } from './audit.ts'
 import type { Cursor, Page } from './page.ts'
 
-/** The total of one process. */
+/** The number of routine events that one process counted in one hour. */
 export interface WrittenCount extends RoutineCount {
-  /** A random number of the process. */
+  /** A random number that identifies the process. */
   readonly writer: number
 }
 
 /** The sum over several hours and users. */
 export type RoutineTotal = Pick<RoutineCount, 'event' | 'grantType' | 'clientId' | 'count'>
 
-/** Stores the numbers of routine events. */
+/** Stores how many routine events occurred in each hour. */
 export interface AuditCountStore {
-  /** Writes totals. Replaces the count of a row that the same process wrote earlier. */
+  /** Writes counts. Replaces the count that the same process wrote earlier for the same row. */
   put(counts: readonly WrittenCount[]): Promise<void>
   /** Returns a page of the sums over all processes, the earliest hour first. */
   list(filter: AuditFilter, cursor: Cursor): Promise<Page<RoutineCount>>
-  /** Returns the greatest sums over hours and users. On a large table, it reads only the latest rows. */
+  /** Returns the `limit` greatest sums over hours and users. Reads only the latest rows of a large table. */
   totals(filter: AuditFilter, limit: number): Promise<readonly RoutineTotal[]>
-  /** Deletes at most `limit` rows of earlier hours. @returns the number of deleted rows */
+  /** Deletes at most `limit` rows of hours before `at`. @returns the number of deleted rows */
   deleteBefore(at: number, limit: number): Promise<number>
 }

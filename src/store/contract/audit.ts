@@ -29,13 +29,10 @@ export interface StoredAuditRow {
   readonly seal: string
 }
 
-/**
- * The end of a range of rows. The range is complete when all transactions in `writers` have ended; `isSettled` returns
- * whether they have.
- */
+/** The end of a range of rows. The range is complete when all transactions in `writers` have ended. */
 export interface AuditMark {
   readonly id: number
-  /** Whether `mark` found that the sequence of IDs had been set back, and corrected it, so that no ID is used twice. */
+  /** Whether the sequence of IDs had been set back. `mark` then advanced the sequence, so that no ID is used twice. */
   readonly wasSetBack: boolean
   /** The transactions that were writing audit rows when the mark was set. */
   readonly writers: readonly string[]
@@ -44,7 +41,7 @@ export interface AuditMark {
 /** Stores audit events. Events are never changed, and old events are deleted. */
 export interface AuditStore {
   add(event: SealedAuditEvent): Promise<void>
-  /** Adds all events or none. Requests do not wait for this operation. */
+  /** Adds all events or none, in the background. */
   addMany(events: readonly SealedAuditEvent[]): Promise<void>
   /** Returns a page of events, the latest first. */
   latest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
@@ -56,23 +53,23 @@ export interface AuditStore {
     limit: number,
   ): Promise<readonly StoredAuditRow[]>
   /**
-   * Returns the greatest ID in this range, and the transactions that may still commit a row with a smaller ID. All
-   * later rows have greater IDs, even if an attacker inserted rows with other IDs.
+   * Returns the greatest ID in this range, and the transactions that may still commit a row with a smaller ID. Ensures
+   * that the next ID is greater than this ID and `after`, because an attacker could have set the sequence back.
    */
   mark(range: { readonly after: number; readonly until: number }): Promise<AuditMark>
-  /** Returns whether every transaction that might add a row up to the mark has ended. */
+  /** Returns whether all transactions in `mark.writers` have ended. */
   isSettled(mark: AuditMark): Promise<boolean>
-  /** Returns the IDs of rows in this range that copy the time and the seal of a row with a smaller ID. */
+  /** Returns the IDs of rows in this range whose time and seal equal those of a row with a smaller ID. */
   copies(range: { readonly after: number; readonly until: number }): Promise<readonly number[]>
-  /** Deletes at most `limit` rows up to an ID. @returns the number of deleted rows */
+  /** Deletes at most `limit` rows with IDs up to `id`. @returns the number of deleted rows */
   deleteUpTo(id: number, limit: number): Promise<number>
 }
 
-/** A checkpoint of the audit log. */
+/** A record of the rows that the audit log contained at one time, by which later changes are detected. */
 export interface AuditCheckpoint {
   readonly number: number
   readonly at: number
-  /** The checkpoint covers rows with IDs above this one. */
+  /** The checkpoint covers rows with IDs above this ID. */
   readonly afterId: number
   /** The greatest ID that the checkpoint covers. */
   readonly lastId: number
@@ -93,12 +90,12 @@ export interface AuditCheckpoint {
 export type SealedCheckpoint = AuditCheckpoint & { readonly seal: Sealed }
 
 export interface AuditCheckpointStore {
-  /** Returns false if the number is taken, so that one of several nodes creates the next checkpoint. */
+  /** Returns false if the number is taken. Only one of several nodes can therefore create the next checkpoint. */
   insert(checkpoint: SealedCheckpoint): Promise<boolean>
   /** Returns at most `limit` checkpoints with numbers above `after`, in the order of their numbers. */
   list(after: number, limit: number): Promise<readonly SealedCheckpoint[]>
   /** Returns at most `limit` checkpoints, the latest first. If `before` is given, their numbers are below it. */
   latest(limit: number, before?: number): Promise<readonly SealedCheckpoint[]>
-  /** Deletes at most `limit` checkpoints with smaller numbers. @returns the number of deleted rows */
+  /** Deletes at most `limit` checkpoints with numbers below `number`. @returns the number of deleted rows */
   deleteBelow(number: number, limit: number): Promise<number>
 }

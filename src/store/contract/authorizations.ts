@@ -9,26 +9,26 @@ export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedA
 }
 
 export interface AuthorizationStore {
-  /** Inserts an authorization unless its code was redeemed. Exactly one of several concurrent callers gets the ID. */
+  /** Inserts an authorization. Returns its ID; undefined if the code was already redeemed, also concurrently. */
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>
   findByCode(digest: Digest): Promise<Authorization | undefined>
   /** Sets the expiry of the authorization, unless the current expiry is later. */
   extend(id: number, endsAt: number): Promise<void>
-  /** Returns at most 100 IDs of active authorizations of a user for a client, without the latest `keep`. */
+  /** Lists at most 100 IDs of unrevoked authorizations of a user for a client, after the latest `keep`. */
   listExceeding(userId: UserId, clientId: string, keep: number): Promise<readonly number[]>
-  /** Marks the authorization as revoked and deletes its tokens. Returns false if it was revoked before. */
+  /** Marks the authorization as revoked and deletes its tokens. Returns false if it was already revoked. */
   revoke(id: number, now: number): Promise<boolean>
   /**
-   * Revokes at most `limit` authorizations of a user that have tokens, for one client or for all clients. Deletes the
-   * tokens.
+   * Revokes at most `limit` authorizations of a user that have tokens, and deletes the tokens.
+   * @param clientId the client of the authorizations; null for all clients
    * @returns the number of revoked authorizations; 0 if none was left
    */
   revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` rotated refresh tokens and at most `limit` exchanged tokens of expired authorizations. If
-   * fewer existed, also deletes the authorizations with their other tokens.
-   * @returns the number of deleted rows; only 0 means that no rows are left
+   * Deletes rows of expired authorizations, at most `limit` of each kind: first rotated refresh tokens, then exchanged
+   * tokens. If none of these remain, deletes the authorizations with their other tokens.
+   * @returns the number of deleted rows; call again until it is 0
    */
   deleteExpired(now: number, limit: number): Promise<number>
 }
@@ -41,7 +41,7 @@ export interface SealedConsent {
 export interface ConsentStore {
   /**
    * Finds the consent. Inside a transaction, locks the row until the end of the transaction.
-   * @param options.isShared whether to take a shared lock, for callers that only read
+   * @param options.isShared whether to take a shared lock, which suffices for callers that do not change the consent
    */
   find(
     userId: UserId,

@@ -7,7 +7,7 @@ export interface ClientLogoState {
   readonly problem: string | null
 }
 
-/** A stored image, and a verified client whose logo it is. */
+/** A stored image, and a verified client that uses it as its logo. */
 export interface StoredLogo {
   readonly clientId: string
   /** In base64. */
@@ -15,16 +15,16 @@ export interface StoredLogo {
 }
 
 /**
- * Stores the logos of verified clients. `clients.update` deletes the logo of a client that is not verified any more, and
- * assigns the logo to the new key of a client.
+ * Stores the logos of verified clients. `clients.update` deletes the logo of an unverified client, and assigns the logo
+ * of a verified client to its new key.
  */
 export interface ClientLogoStore {
   /** Requests a fetch. An image that is already stored remains. */
   request(clientKey: number, at: number): Promise<void>
   /**
-   * Takes the fetch that was requested first, if it was requested until `before`, and requests it again at `now`. Of
-   * several callers, only one takes it.
-   * @returns the ID of the client
+   * Claims the oldest requested fetch, if it was requested by `before`. Sets the request time to `now`, so that a
+   * later call claims the fetch again if it does not complete. Only one of several concurrent callers claims a fetch.
+   * @returns the ID of the client; undefined if no fetch is due, or if the client was deleted
    */
   claim(before: number, now: number): Promise<string | undefined>
   /** Stores the image, and completes the fetch. */

@@ -17,23 +17,23 @@ export interface ClientWithOwner extends SealedClient {
   readonly owner: StoredUser | null
 }
 
-/** A client as this process last read it. */
+/** A client as this process last read it, which may be outdated. */
 export interface RecalledClient {
   readonly row: ClientWithOwner
-  /** Identifies this state of the client and its owner. Any change of a column changes it. */
+  /** Identifies the state of the client and its owner. Every change of a column changes the version. */
   readonly version: string
 }
 
-/** The columns of an application by which users search, filter and sort. */
+/** The fields of an application by which users search, filter and sort. */
 export type ClientSummary = Pick<
   ClientFields,
   'clientId' | 'name' | 'isConfidential' | 'isVerified' | 'isDisabled' | 'createdAt'
 >
 
-/** The columns of an application by which administrators filter and sort. */
+/** The fields of an application by which administrators filter and sort. */
 export interface AnyClientSummary extends ClientSummary {
   readonly origin: ClientFields['origin']
-  /** Whether the application has a token, as counted by `countUsers`. */
+  /** Whether the application has a token that `countUsers` counts. */
   readonly isUsed: boolean
 }
 
@@ -49,11 +49,11 @@ export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
   /** Finds the client by its current or former secret, even if the former secret has expired. */
   findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
-  /** Returns false if the ID or the secret is taken. The caller retries with other random values. */
+  /** Returns false if the key, ID or secret is taken. The caller retries with other random values. */
   insert(client: SealedClient): Promise<boolean>
   /**
-   * Replaces every field of the client with this ID, including the ID. If the key changes, the rows of the former key
-   * become invisible immediately, and are deleted later. Returns false if a unique value is taken.
+   * Replaces all fields of the client, including its ID. If the key changes, the rows of the former key become
+   * invisible immediately, and are deleted later. Returns false if the new ID or secret is taken.
    */
   update(clientId: string, client: SealedClient, now: number): Promise<boolean>
   /**
@@ -68,18 +68,18 @@ export interface ClientStore {
    */
   deletePersonalOf(userId: UserId, now: number, limit: number): Promise<number>
   /**
-   * Invalidates the existing tokens of `client_credentials` (RFC 6749 §4.4), and the tokens that were exchanged from
-   * them. Their rows remain until they expire.
+   * Invalidates the existing `client_credentials` tokens of the client (RFC 6749 §4.4), and the tokens that were
+   * exchanged from them. The rows of these tokens remain until the tokens expire.
    */
   endOwnTokens(clientId: string): Promise<void>
   /**
-   * Deletes at most `limit` unused clients that were stored before a time and that no owner registered. An unused
-   * client has no token, no authorization and no consent. A client never counts as unused if an administrator
-   * verified, disabled or pinned it.
-   * @param inUse grant types whose clients never count as unused, because their tokens may all have been deleted
+   * Deletes at most `limit` unused clients that were created before a time and that no owner registered. An unused
+   * client has no token, no authorization and no consent. Clients that an administrator verified, disabled or pinned
+   * never count as unused.
+   * @param inUse the grant types whose clients never count as unused, because all their tokens may have expired
    */
   deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
-  /** Counts the clients that `deleteUnused` would delete; without `before`, regardless of their age. Stops at `max`. */
+  /** Counts, up to `max`, the clients that `deleteUnused` would delete. Without `before`, ignores their age. */
   countUnused(max: number, inUse: readonly string[], before?: number): Promise<number>
   /**
    * Counts the applications that a user registered, up to `max`, without internal clients and the clients of personal
@@ -93,7 +93,7 @@ export interface ClientStore {
   /** Lists the applications that a user registered, without internal clients and the clients of personal tokens. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /**
-   * Lists the applications whose name, ID or owner's e-mail address contains the text; all of them for an empty text.
+   * Lists the applications whose name, ID or owner's e-mail address contains the text; for an empty text, all.
    */
   search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** Lists the summaries of the applications in `search`. */

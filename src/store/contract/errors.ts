@@ -1,6 +1,4 @@
-/**
- * The store cannot be reached, or cannot write. The response is always 503, never an error about a credential.
- */
+/** The store cannot be reached, or cannot write. The response is always 503, never an error about a credential. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
@@ -10,12 +8,12 @@ export class UniqueViolation extends Error {
   override readonly name = 'UniqueViolation'
 }
 
-/** A referenced row no longer exists: it was deleted, or its ID changed, since it was read. */
+/** A referenced row no longer exists, because it was deleted or received a new ID after it was read. */
 export class ReferenceNotFound extends Error {
   override readonly name = 'ReferenceNotFound'
 }
 
-/** The operation would change users that belong to the application. Only the application can change them. */
+/** The operation would change a user in the table of the application. Only the application changes this table. */
 export class NotOurUsers extends Error {
   override readonly name = 'NotOurUsers'
   constructor(
@@ -25,7 +23,7 @@ export class NotOurUsers extends Error {
   }
 }
 
-/** The store exists, but this version cannot use it. The message says what to do. */
+/** The store cannot be opened, or this version or configuration cannot use it. The message says what to do. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'
 }

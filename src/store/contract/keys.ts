@@ -22,7 +22,7 @@ export interface StoredSigningKey {
 export interface SigningKeyStore {
   /** Returns all keys, the newest first. */
   all(): Promise<readonly StoredSigningKey[]>
-  /** Returns false if the ID is taken, so that one of several nodes creates the next key. */
+  /** Returns false if the ID is taken. Only one of several nodes can therefore create the next key. */
   insert(key: StoredSigningKey): Promise<boolean>
   delete(id: string): Promise<void>
 }

@@ -5,9 +5,9 @@ export interface Page<T> {
   readonly next: string | null
 }
 
-/** The position and size of a requested page: at most `limit` items after `after`, the `next` of an earlier page. */
+/** A request for a page: at most `limit` items after the position `after`, the `next` of the previous page. */
 export interface Cursor {
-  /** The list starts at the beginning for null and for an invalid cursor. */
+  /** For null and for an invalid cursor, the page begins with the first item. */
   readonly after: string | null
   readonly limit: number
 }

@@ -11,7 +11,7 @@ import type { StoredRotation, StoredToken } from './tokens.ts'
 /** The primary key of a row. */
 export type RowKey = readonly (string | number)[]
 
-/** A row with its sealed values as they were read. */
+/** A row and its sealed values, as they were when the row was read. */
 export interface SealedRow<Row> {
   readonly key: RowKey
   readonly sealed: readonly (Sealed | null)[]
@@ -29,8 +29,8 @@ export interface SealedRows<Row> {
   /** The name of the table. */
   readonly table: string
   /**
-   * Reads the next `limit` rows in descending order of the primary key, and returns the rows with a value that is
-   * sealed under another key. `next` is the cursor of the next page, or null after the last page.
+   * Reads the next `limit` rows after `after`, in descending order of the primary key. Returns the rows that contain a
+   * value sealed under a key other than `keyId`. `next` is the cursor of the next page, or null after the last page.
    */
   notUnder(
     keyId: string,
@@ -38,13 +38,13 @@ export interface SealedRows<Row> {
     limit: number,
   ): Promise<{ readonly rows: readonly SealedRow<Row>[]; readonly next: RowKey | null }>
   /**
-   * Writes the values of each row that has not changed since it was read. Skips locked rows. @returns the number of
-   * written rows
+   * Writes the new sealed values. Skips locked rows, and rows that have changed since they were read.
+   * @returns the number of written rows
    */
   reseal(rows: readonly ResealedRow[]): Promise<number>
   /**
-   * Counts the rows with a value that is sealed under this key, among the first `limit` rows of the table. `isAll` is
-   * true if the table has no more rows.
+   * Counts the rows that contain a value sealed under this key, among the first `limit` rows of the table. `isAll` is
+   * true if the table has fewer than `limit` rows.
    */
   countUnder(
     keyId: string,
@@ -53,8 +53,8 @@ export interface SealedRows<Row> {
 }
 
 /**
- * The sealed rows that have to be sealed again after a rotation of the secret key. Transient values are not included,
- * because they expire soon. Rows of the audit log are not included, because sealed checkpoints cover them.
+ * The rows that must be sealed again after a rotation of the secret key. Transient values are not included, because
+ * they expire soon. Rows of the audit log are not included, because sealed checkpoints cover them.
  */
 export interface SealedStore {
   readonly tokens: SealedRows<

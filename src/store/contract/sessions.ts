@@ -4,8 +4,9 @@ import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 import type { StoredUser } from './users.ts'
 
-/** The session of a browser. The identifier in its cookie is stored as a digest. */
+/** The session of a user in a browser. */
 export interface StoredSession {
+  /** The digest of the session identifier in the cookie. */
   readonly id: Digest
   readonly userId: UserId
   /** The IP address of the browser at the login. */
@@ -29,8 +30,8 @@ export interface SessionStore {
   delete(id: Digest): Promise<boolean>
   deleteOfUser(userId: UserId, except?: Digest): Promise<number>
   /**
-   * Deletes a user's valid sessions, except for the latest `keep`. May delete only a part of them at once. Ignores sessions
-   * that expired by `now`, and sessions that were last used before `idleSince`.
+   * Deletes the valid sessions of a user, except for the latest `keep`. May delete only some of them. Ignores sessions
+   * that have expired at `now`, and sessions that were not used after `idleSince`.
    * @returns the number of deleted sessions
    */
   deleteOldest(

@@ -1,4 +1,4 @@
-/** A deleted client or built-in user, whose rows are invisible but not deleted yet. */
+/** A deleted client or built-in user. Its rows are already invisible, and will be deleted in batches. */
 export interface Removal {
   readonly kind: 'client' | 'user'
   readonly key: number
@@ -9,14 +9,16 @@ export interface Removal {
 export interface RemovalStore {
   /** Lists at most `limit` removals after `after`, in a fixed order. */
   list(after: Removal | null, limit: number): Promise<readonly Removal[]>
-  /** Deletes about `limit` rows. @returns the number of deleted rows; 0 if none was left */
+  /** Deletes about `limit` rows of the client or user. @returns the number of deleted rows; 0 if none was left */
   removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number>
+  /** Deletes the removal after its rows were deleted. */
   delete(removal: Removal): Promise<void>
-  /** Adds deleted clients to the list, unless they are in it. */
+  /** Adds removals of deleted clients. Ignores clients that already have a removal. */
   addClients(keys: readonly number[], at: number): Promise<void>
   /**
-   * Finds clients that a foreign key to the user table of the application deleted. Reads about `limit` client keys of
-   * each table after `after`. `last` is the last key that was read, or null at the end.
+   * Finds keys of clients that no longer exist but still have rows. Such clients were deleted by a foreign key to the
+   * user table of the application. Reads at most `limit` client keys above `after` in each table. `last` is the value
+   * of `after` for the next call, or null at the end.
    */
   findOrphans(
     after: number,
@@ -24,7 +26,7 @@ export interface RemovalStore {
   ): Promise<{ readonly keys: readonly number[]; readonly last: number | null }>
 }
 
-/** The kind of a note that the sweeper stores for its next run: when a user was first missing, or the last sweep. */
+/** The kind of a time that the sweeper stores: when a user was first missing, or when the last sweep took place. */
 export type SweeperNoteKind = 'missing user' | 'last sweep'
 
 export interface SweeperNote {
@@ -42,10 +44,10 @@ export interface SweeperNoteStore {
   delete(kind: SweeperNoteKind, keys: readonly string[]): Promise<void>
 }
 
-/** The times of one run of the sweeper, in milliseconds since the epoch. For null, no row of that kind is removed. */
+/** The times of one run of the sweeper, in milliseconds since the epoch. Null removes no rows of that kind. */
 export interface SweepTimes {
   readonly now: number
-  /** Removes sessions that were not used since this time. */
+  /** The sweeper removes sessions that were not used after this time. */
   readonly idleSince: number
   readonly auditBefore: number | null
   readonly unusedClientsBefore: number | null

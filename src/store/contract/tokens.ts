@@ -6,7 +6,7 @@ import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 import type { StoredUser } from './users.ts'
 
-/** The row of a token: its fields, and its secrets as digests for look-ups and as sealed values. */
+/** The row of a token. Each secret is stored twice: as a digest for look-ups, and as a sealed value. */
 export interface StoredToken {
   readonly fields: TokenFields
   readonly accessDigest: Digest
@@ -15,11 +15,11 @@ export interface StoredToken {
   readonly refreshToken: Sealed | null
   /** The last recorded use; null before the first one. */
   readonly lastUse: TokenUse | null
-  /** The token with the new value, if this row is a former value of a personal token during its overlap. */
+  /** The ID of the new token, if this row is the former value of a rotated personal token; otherwise null. */
   readonly successorId: number | null
-  /** The digest of the access token that the last rotation replaced, if it remains valid for a leeway. */
+  /** The digest of the access token that the last rotation replaced, if that token remains valid for a leeway. */
   readonly formerDigest: Digest | null
-  /** The end of that leeway, in milliseconds since the epoch. */
+  /** The end of the leeway, in milliseconds since the epoch. */
   readonly formerExpires: number | null
 }
 
@@ -41,7 +41,7 @@ export interface PersonalTokenRow extends StoredToken {
   readonly previousExpires: number | null
 }
 
-/** The columns of a personal token by which its user searches, filters and sorts. */
+/** The fields of a personal token by which its user searches, filters and sorts. */
 export interface PersonalTokenSummary {
   readonly id: number
   readonly name: string
@@ -51,7 +51,7 @@ export interface PersonalTokenSummary {
   readonly lastUsedAt: number | null
 }
 
-/** A token with its authorization, which stands for an application on one device. */
+/** A token with its authorization, which users see as one device of an application. */
 export interface AuthorizedTokenRow extends StoredToken {
   readonly authorization: Pick<Authorization, 'scopes' | 'userAgent' | 'createdAt'>
 }
@@ -62,7 +62,7 @@ export interface TokenWithNames extends StoredToken {
   readonly userEmail: string | null
 }
 
-/** The columns of a token that the list for administrators shows, and by which they filter and sort. */
+/** The fields of a token in the list for administrators, by which they filter and sort. */
 export interface TokenSummary {
   readonly id: number
   readonly clientId: string
@@ -91,12 +91,12 @@ export interface TokenWithState extends StoredToken {
     readonly isDisabled: boolean
     /** The scopes to which the client is currently limited; null if its scopes are not limited. */
     readonly allowedScopes: readonly string[] | null
-    /** The seal of these fields, except for the state of the owner. */
+    /** The seal of the fields of the client. It does not cover `ownerActive`. */
     readonly stateSeal: Sealed
   }
 }
 
-/** The row of a refresh token with its authorization, whose scopes a refresh can restore. */
+/** The row of a refresh token, with its authorization. A refresh can restore all scopes of the authorization. */
 export interface RefreshTokenWithState extends TokenWithState {
   readonly authorization: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
@@ -119,39 +119,39 @@ export interface StoredRotation extends RotatedRefreshToken {
 export interface Rotation {
   /** The ID of the token's row. */
   readonly id: number
-  /** The access token that the rotation replaces. If it changed in the meantime, the rotation fails. */
+  /** The access token that the rotation replaces. The rotation fails if another request has already replaced it. */
   readonly replaced: { readonly accessDigest: Digest; readonly expires: number | null }
   readonly next: NewToken
   /** The presented refresh token, which is stored to detect its reuse. */
   readonly rotated: StoredRotation
-  /** Whether concurrent requests may be exchanging the access token for narrower tokens. */
+  /** Whether concurrent requests may exchange the access token for tokens with fewer permissions. */
   readonly isNarrowed: boolean
-  /**
-   * The new expiry of the authorization, unless its current expiry is later.
-   */
+  /** The new expiry of the authorization, unless its current expiry is later. */
   readonly endsAt: number
 }
 
 export interface TokenStore {
   findByAccess(digest: Digest): Promise<TokenWithState | undefined>
-  /** Finds a token by the access token that its last rotation replaced. */
+  /** Finds a token by the digest of the access token that its last rotation replaced. */
   findByFormer(digest: Digest): Promise<TokenWithState | undefined>
   findByRefresh(digest: Digest): Promise<RefreshTokenWithState | undefined>
   find(id: number): Promise<StoredToken | undefined>
   /** Finds a token and locks its row until the end of the transaction. */
   hold(id: number): Promise<StoredToken | undefined>
   /**
-   * Inserts a token. Returns undefined if a random value is taken; the caller then retries with other values.
+   * Inserts a token and returns its ID. Returns undefined if a random value is taken; the caller then retries with
+   * other values.
    * @param clientVersion the version of the client that `recallClient` returned
-   * @throws ClientChanged if the client or its owner no longer has this version. Nothing was inserted.
+   * @throws ClientChanged if the client or its owner has changed since that version; no token is inserted then
    */
   insert(token: NewToken, clientVersion?: string): Promise<number | undefined>
   /** Inserts a deleted token again under its former ID. @throws UniqueViolation if the ID is taken */
   restore(id: number, token: NewToken): Promise<void>
   /**
-   * Replaces a pair of tokens and deletes the tokens that were exchanged from it, if the refresh token is still the
-   * current one. Exactly one of several concurrent callers succeeds.
-   * @throws UniqueViolation
+   * Replaces a pair of tokens, and deletes the tokens that were exchanged from the pair. Exactly one of several
+   * concurrent callers succeeds.
+   * @returns false if the pair was already replaced or the authorization was revoked
+   * @throws UniqueViolation if a random value is taken
    */
   rotate(rotation: Rotation): Promise<boolean>
   findRotated(digest: Digest): Promise<StoredRotation | undefined>
@@ -160,9 +160,9 @@ export interface TokenStore {
   ofClient(clientId: string): Promise<readonly StoredToken[]>
   /** Lists a user's personal tokens, without internal tokens and replaced values. */
   personalOf(userId: UserId, now: number, cursor: Cursor): Promise<Page<PersonalTokenRow>>
-  /** Lists the summaries of the same tokens in the same order. */
+  /** Lists the summaries of the tokens in `personalOf`, in the same order. */
   personalSummaries(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>>
-  /** Finds those of the same tokens that have these IDs, in any order. */
+  /** Finds the tokens in `personalOf` that have these IDs, in any order. */
   personalAmong(
     userId: UserId,
     now: number,
@@ -171,13 +171,13 @@ export interface TokenStore {
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
   /** Counts a user's personal tokens up to `max`, without internal tokens and replaced values. */
   countPersonalOf(userId: UserId, max: number): Promise<number>
-  /** Deletes the tokens that were exchanged from this one. */
+  /** Deletes the tokens that were exchanged from the token `parentId`. */
   deleteChildren(parentId: number): Promise<void>
   /** Deletes the former values of a personal token. */
   deletePrevious(successorId: number): Promise<void>
   /**
-   * Lists the active authorizations of a user for these clients: at most `limit` for each client, latest first.
-   * `count` is the number of authorizations for the client, counted up to `countLimit`.
+   * Lists the active authorizations of a user for these clients: at most `limit` for each client, the latest first.
+   * `count` is the number of active authorizations for the client, counted up to `countLimit`.
    */
   authorizedOf(
     userId: UserId,
@@ -188,19 +188,19 @@ export interface TokenStore {
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
   /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
   search(text: string, cursor: Cursor): Promise<Page<TokenWithNames>>
-  /** Lists the summaries of the tokens in `search`, or only those of personal tokens. */
+  /** Lists the summaries of the tokens in `search`; with `isPersonal`, only of personal tokens. */
   searchSummaries(
     search: { readonly text: string; readonly isPersonal: boolean },
     cursor: Cursor,
   ): Promise<Page<TokenSummary>>
   /** Replaces the scopes, the expiry and the secret of a token. */
   rewrite(id: number, token: NewToken): Promise<void>
-  /** Writes the uses of tokens that are later than the recorded ones. */
+  /** Stores each use that is later than the stored use of its token. Skips locked tokens. */
   touch(uses: ReadonlyMap<number, TokenUse>): Promise<void>
   /**
-   * Adds to the scopes that guards required from tokens. Runs in a transaction, and skips tokens that another
-   * transaction holds.
-   * @returns the IDs of the tokens whose scopes are stored now
+   * Adds scopes to `usedScopes` of tokens. Must run in a transaction, and skips tokens that another transaction has
+   * locked.
+   * @returns the IDs of the tokens that were not skipped and still exist
    */
   noteScopes(scopes: ReadonlyMap<number, readonly string[]>): Promise<readonly number[]>
   /** Lists the IDs of a user's personal tokens with this name. */
@@ -208,24 +208,24 @@ export interface TokenStore {
   delete(id: number): Promise<boolean>
   /**
    * Deletes at most `limit` tokens that have expired and cannot be refreshed, and the clients of personal tokens.
-   * @returns the number of deleted tokens; only 0 means that no tokens are left
+   * @returns the number of deleted tokens; call again until it is 0
    */
   deleteExpired(now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` rotated refresh tokens of an authorization: those that were rotated before a time, and
-   * those beyond the latest `keep`.
+   * Deletes at most `limit` rotated refresh tokens of an authorization: tokens that were rotated before a time, and all
+   * except for the latest `keep`.
    */
   deleteRotated(
     authorizationId: number,
     which: Beyond & { readonly before: number },
   ): Promise<number>
-  /** Deletes at most `limit` tokens of `client_credentials` (RFC 6749 §4.4), except for about the latest `keep`. */
+  /** Deletes at most `limit` `client_credentials` tokens (RFC 6749 §4.4), except for about the latest `keep`. */
   deleteOldestOwn(of: Pick<TokenFields, 'clientKey' | 'userId'>, which: Beyond): Promise<number>
-  /** Deletes at most `limit` tokens that were exchanged from this one, except for the latest `keep`. */
+  /** Deletes at most `limit` tokens that were exchanged from `parentId`, except for the latest `keep`. */
   deleteOldestChildren(parentId: number, which: Beyond): Promise<number>
 }
 
-/** The rows to delete if there are too many: all except the latest `keep`, but at most `limit`. */
+/** Selects the rows to delete if there are too many: all except for the latest `keep`, but at most `limit`. */
 export interface Beyond {
   readonly keep: number
   readonly limit: number

@@ -1,21 +1,21 @@
-/** Stores short-lived values, such as codes and pending requests. Keys contain the kind; callers seal the values. */
+/** Stores short-lived values, such as codes and pending requests. The callers seal the values. */
 export interface Transients {
-  /** Returns false if the key is taken. */
+  /** Stores a value. Returns false if the key is taken. */
   put(key: string, value: string, expiresAt: number, now: number): Promise<boolean>
   /** Stores or replaces a value. */
   set(key: string, value: string, expiresAt: number, now: number): Promise<void>
   get(key: string, now: number): Promise<string | undefined>
-  /** Returns the values of several keys, in their order, in one round trip. */
+  /** Returns the values in the order of the keys, in one round trip. */
   getMany(keys: readonly string[], now: number): Promise<readonly (string | undefined)[]>
   /** Removes and returns the value. Exactly one of several concurrent callers receives it. */
   take(key: string, now: number): Promise<string | undefined>
-  /** Increments and returns a counter. Every caller gets a different number. */
+  /** Increments and returns a counter. Concurrent callers get different numbers. */
   increment(key: string, expiresAt: number, now: number): Promise<number>
   delete(key: string): Promise<void>
   deleteExpired(now: number, limit: number): Promise<number>
 }
 
-/** Short-lived values that are stored outside of the database. */
+/** An open store of short-lived values outside of the database. */
 export interface OpenTransients extends Transients {
   /** Checks that the store responds. @throws StoreUnavailable otherwise */
   ping(): Promise<void>
@@ -25,6 +25,6 @@ export interface OpenTransients extends Transients {
 /** Opens a store of short-lived values: the result of `redis(url)`. */
 export interface TransientsOpener {
   readonly description: string
-  /** @throws StoreUnavailable during an outage, StoreUnusable if access is refused */
+  /** @throws StoreUnavailable during an outage; StoreUnusable if the store refuses access */
   open(): Promise<OpenTransients>
 }

@@ -2,13 +2,13 @@ import type { User, UserId } from '../../model/user.ts'
 
 /** A user with the seal of the row. */
 export interface StoredUser extends User {
-  /** The attributes of a user of the application, by the names of their columns. */
+  /** The attributes of a user in a table of the application, by the names of their columns. */
   readonly attributes?: Readonly<Record<string, unknown>>
-  /** The seal of the row; empty for users of the application, since the server does not write their table. */
+  /** The seal of the row; empty for users in a table of the application, which the server does not write. */
   readonly seal: string
 }
 
-/** A user with the hash of the password, which only `src/records` uses. */
+/** A user with the hash of the password. */
 export interface UserWithPassword extends StoredUser {
   readonly passwordHash: string | null
 }
@@ -21,29 +21,30 @@ export interface UserStore {
   /** Lists at most `limit` users after the ID `after`, in the order of their IDs. */
   list(after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**
-   * Lists at most `limit` users after the ID `after`, in the order of their IDs: the users whose e-mail address begins
-   * with the text. The text must be in lower case, and the case of the address is ignored.
+   * Lists the users whose e-mail address begins with the text, in the order of their IDs: at most `limit` users after
+   * the ID `after`. The text must be in lower case. The case of the address is ignored.
    */
   search(text: string, after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**
-   * Returns false if the e-mail address is taken.
+   * Inserts a user. Returns false if the e-mail address is taken.
    * @throws UniqueViolation if the ID is taken
    */
   insert(user: NewUser): Promise<boolean>
-  /** Writes the fields of a user that can change, and the seal of the whole row. */
+  /** Writes the listed fields and the seal of the whole row. Returns false for an unknown user. */
   update(
     user: Pick<StoredUser, 'id' | 'active' | 'isAdmin' | 'emailVerified' | 'seal'>,
   ): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
   /**
    * Deletes the user inside a transaction. The rows of the user become invisible immediately, and are deleted later.
+   * Returns false for an unknown user.
    */
   delete(id: UserId, now: number): Promise<boolean>
 }
 
-/** Finds and deletes the rows that belong to users, in tables without a foreign key to the user table. */
+/** Finds and deletes the rows of users, for tables without a foreign key to the user table. */
 export interface UserDataStore {
-  /** Lists at most `limit` IDs of users with rows, after `after`, in order. */
+  /** Lists at most `limit` IDs of users that have rows, in ascending order after the ID `after`. */
   idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
   /**
    * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.

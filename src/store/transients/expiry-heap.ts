@@ -1,11 +1,12 @@
-/** An element of the heap, which updates `position`. */
+/** An element of the heap. The heap updates `position`. */
 export interface Expiring {
   readonly expiresAt: number
   position: number
 }
 
 /**
- * A binary heap with the earliest expiry first. Removing any element takes O(log n), so no stale elements accumulate.
+ * A binary heap with the earliest expiry first. Removing any element takes O(log n), so replaced elements do not
+ * remain until their expiry.
  */
 export class ExpiryHeap<Element extends Expiring> {
   readonly #elements: Element[] = []
@@ -33,6 +34,7 @@ export class ExpiryHeap<Element extends Expiring> {
     element.position = position
   }
 
+  /** Moves an element towards the root of the heap until its parent expires first. */
   #raise(element: Element): void {
     for (;;) {
       const parent = this.#elements[(element.position - 1) >> 1]
@@ -41,6 +43,7 @@ export class ExpiryHeap<Element extends Expiring> {
     }
   }
 
+  /** Moves an element away from the root until it expires before its children. */
   #lower(element: Element): void {
     for (;;) {
       const left = this.#elements[2 * element.position + 1]

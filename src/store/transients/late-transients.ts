@@ -1,13 +1,13 @@
 import { StoreUnavailable } from '../contract/errors.ts'
 import type { OpenTransients, TransientsOpener } from '../contract/transients.ts'
 
-/** Milliseconds between two attempts. */
+/** Milliseconds between two attempts to open the store. */
 const pause = 1_000
 
 /**
- * Opens the store of short-lived values. During an outage, retries in the background. Until the store is open, its
+ * Opens the store of short-lived values. During an outage, retries in the background. Until the store is open, all
  * operations fail with StoreUnavailable.
- * @param onAway called once for each reason of the outage
+ * @param onAway called with the first error, and with each error whose message differs from the previous message
  * @throws StoreUnusable if the store refuses access
  */
 export const openWithRetry = async (

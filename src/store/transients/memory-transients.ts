@@ -7,7 +7,7 @@ interface Entry extends Expiring {
   readonly count: number
 }
 
-/** Short-lived values in the memory of this process, for tests and for servers that may lose codes at a restart. */
+/** Stores short-lived values in the memory of this process, which loses all values when it ends. */
 export const memoryTransients = (): Transients => {
   const entries = new Map<string, Entry>()
   const byExpiry = new ExpiryHeap<Entry>()
