@@ -78,11 +78,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     globalSetup: 'test/support/global-setup.ts',
-    setupFiles: [
-      `${secrets}/setup.ts`,
-      'test/support/end-programs.ts',
-      'test/support/timeouts.ts',
-    ],
+    setupFiles: [`${secrets}/setup.ts`, 'test/support/end-programs.ts', 'test/support/timeouts.ts'],
     // The default of one second is too short for a password hash at full cost on a busy machine.
     expect: { poll: { timeout: 15 * seconds } },
     maxWorkers: Math.max(2, cores - 1),

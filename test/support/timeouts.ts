@@ -7,9 +7,6 @@ const replaced = Symbol.for('svc-oauth2server waits longer than a second')
 if (!(replaced in vi)) {
   const { waitFor } = vi
   const longer: typeof waitFor = (callback, options = milliseconds) =>
-    waitFor(
-      callback,
-      typeof options === 'number' ? options : { timeout: milliseconds, ...options },
-    )
+    waitFor(callback, typeof options === 'number' ? options : { timeout: milliseconds, ...options })
   Object.assign(vi, { [replaced]: true, waitFor: longer })
 }
