@@ -1,4 +1,7 @@
-/** A refused request of a client, as the owner of the client sees it. Contains no secret, and only `redirect_uri`. */
+/**
+ * A refused request of a client, as the owner of the client sees it. The redirect URI is the only request parameter in
+ * it.
+ */
 export interface Refusal {
   /** Milliseconds since the epoch. */
   readonly at: number

@@ -44,8 +44,8 @@ interface Count {
 }
 
 /**
- * The time until which this process refuses attempts without reading the places, and the time at which the first place
- * expires.
+ * A limit whose places are all taken (see `attempt`). This process refuses attempts until `until` without reading the
+ * places again. The first place becomes free at `earliest`. Both are milliseconds since the epoch.
  */
 interface Refused {
   readonly until: number
@@ -61,7 +61,7 @@ const maxEntries = 10_000
 const parts = 20
 /** The maximum number of characters of a target. A longer target is replaced with its digest. */
 const maxTargetLength = 100
-/** Milliseconds until a refused sender may retry, and between two reads of taken places. */
+/** Milliseconds after which a refused sender may retry, and after which a process reads taken places again. */
 const oneSecond = 1_000
 
 /**
@@ -79,12 +79,12 @@ export class Limits {
   /** The latest expiry of all reached limits. After this time, `check` skips the look-up. */
   #anyReachedUntil = 0
   readonly #reported = new BoundedMap<number>(maxEntries)
-  /** Limits without a free place, and the time until which this process does not read their places again. */
+  /** The limits whose places are all taken. */
   readonly #full = new BoundedMap<Refused>(maxEntries)
   /** The number of attempts in progress, by counter. */
   readonly #inProgress = new Map<string, number>()
   readonly #localLimiters = new Map<string, RateLimiterMemory>()
-  /** Counts attempts, to spread them over the free places. */
+  /** The number of attempts so far. It determines the place at which an attempt begins to search for a free place. */
   #attempts = 0
   /** The last increment of each counter with increments in progress. */
   readonly #turns = new Map<string, Promise<unknown>>()
@@ -263,7 +263,7 @@ export class Limits {
     throw tooMany(earliest - now)
   }
 
-  // Another node may release a place after a successful attempt, so cache this for only a second.
+  // Another node may release a place after a successful attempt, so read the places again after a second.
   #refuseIfFull(counters: readonly Counter[]): void {
     const now = this.#clock()
     for (const { key } of counters) {

@@ -69,7 +69,7 @@ export class SigningKeys {
     const isKnownToAll = ({ createdAt }: SigningKey) => createdAt + publishedBefore <= clock()
     // The first key signs immediately.
     const key = own.find(isKnownToAll) ?? own.at(-1)
-    if (!key) throw new Error('There is no key to sign with.')
+    if (!key) throw new Error('No signing key exists.')
     return new SignJWT(payload)
       .setProtectedHeader({ alg: key.algorithm, typ: type, kid: key.id })
       .sign(key.privateKey)
