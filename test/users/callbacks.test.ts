@@ -126,7 +126,9 @@ describe('users through callbacks only', () => {
     await expect(server.users.findByEmail('ada@example.org')).rejects.toThrow(
       'The application finds its users by ID only: pass an ID, or add findByEmail to the option users.',
     )
-    await expect(server.users.all().next()).rejects.toThrow('only it can list them')
+    await expect(server.users.all().next()).rejects.toThrow(
+      'only the application can list all users',
+    )
   })
 
   test('cannot use a refresh token while they are deactivated, but can use it after reactivation', async () => {
