@@ -4,6 +4,7 @@ import { createAuthorizationServer } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { expect, test } from 'vitest'
 import { execute } from '../support/database.ts'
+import { lastMigration, migrationNames } from '../support/migrations.ts'
 import { root } from '../support/processes.ts'
 import { secretKey } from '../support/server.ts'
 import { declareScopes, refused, silent, workplace } from './workplace.ts'
@@ -140,15 +141,21 @@ test('rejects a secret key that did not seal the database, unless the old key is
 
 test('migrate prints the names of the migrations, and a dry run does not change the database', async () => {
   await using place = await workplace()
-  const applied = { code: 0, stdout: '0001-initial\n', stderr: 'These were applied:\n' }
+  const applied = {
+    code: 0,
+    stdout: `${migrationNames.join('\n')}\n`,
+    stderr: 'These were applied:\n',
+  }
   expect(await place.run('migrate', '--dry-run')).toEqual({
     ...applied,
     stderr: 'These would be applied:\n',
   })
-  expect(await place.run('migrate', '--to', '0001-initial')).toEqual(applied)
+  expect(await place.run('migrate', '--to', lastMigration)).toEqual(applied)
   const nothing = { ...silent, stderr: 'There is nothing to migrate.\n' }
   expect(await place.run('migrate')).toEqual(nothing)
   expect(await place.run('migrate', '--to', 'toString')).toEqual(
-    refused(/There is no migration toString\. Available: 0001-initial/),
+    refused(
+      new RegExp(`There is no migration toString\\. Available: ${migrationNames.join(', ')}`),
+    ),
   )
 })

@@ -14,6 +14,7 @@ import { SqliteDatabase } from '../../src/store/sql/sqlite/database.ts'
 import { SqliteDialect } from '../../src/store/sql/sqlite/dialect.ts'
 import type { Tables } from '../../src/store/sql/tables.ts'
 import { execute, query } from '../support/database.ts'
+import { lastMigration, migrationNames } from '../support/migrations.ts'
 import { largeKeys } from './large-keys.ts'
 import { aClient, aUser, clientRow, runConcurrently, text, userRow } from './rows.ts'
 import type { Done, Task } from './writer.ts'
@@ -24,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-const everyMigration = [{ name: '0001-initial', direction: 'up' }]
+const everyMigration = migrationNames.map((name) => ({ name, direction: 'up' }))
 
 const newPath = () => join(folder, text(), 'test.sqlite')
 const open = async (path = newPath()) => {
@@ -156,7 +157,7 @@ describe('migrations', () => {
     execute(store.path, "insert into oauth2server_migration values ('9999-future', '2030-01-01')")
     const before = await readFile(store.path)
     const later = await sqlite(store.path).open()
-    for (const options of [{}, { dryRun: true }, { to: '0001-initial' }])
+    for (const options of [{}, { dryRun: true }, { to: lastMigration }])
       await expect(later.migrate(options)).rejects.toThrow(/newer version.*9999-future/)
     await expect(later.migrate()).rejects.toThrow(StoreUnusable)
     await later.close()
