@@ -22,7 +22,7 @@ Environment:
   SECRET_KEY_PREVIOUS  earlier secret keys, comma-separated
   BASE_URL             the public URL (default: http://localhost:PORT)
   PORT, HOST           where serve listens (default: 3000, 127.0.0.1)
-  OAUTH2SERVER_…       every setting, as in the application
+  OAUTH2SERVER_…       all other settings, as for the application
 
 Scopes are declared as entry points in the package.json of the current directory and
 of its dependencies.

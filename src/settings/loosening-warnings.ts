@@ -38,7 +38,9 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
       'Anyone can register a client: the consent page warns that the client is not verified.',
     )
   if (value.acceptUnsignedLeakReports)
-    found.push('Reports of leaked credentials need no signature: anyone who has a credential can revoke it.')
+    found.push(
+      'Reports of leaked credentials need no signature: anyone who has a credential can revoke it.',
+    )
   if (value.dangerouslyAllowPrivateAddresses)
     found.push(
       'The server sends requests to URLs of clients even if their IP addresses are private: anyone who registers a client can reach this network.',

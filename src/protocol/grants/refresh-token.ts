@@ -31,7 +31,10 @@ export const refreshToken: BuiltInGrant = {
     const remaining = authorization.scopes.filter((scope) => ceiling.has(scope))
     const scopes = narrow(requested, { within: remaining, otherwise: remaining })
     if (authorization.scopes.length > 0 && scopes.length === 0) {
-      throw new OAuthError('invalid_scope', 'None of the granted scopes exists any more.')
+      throw new OAuthError(
+        'invalid_scope',
+        'The client may no longer request any of the granted scopes.',
+      )
     }
     return { type: 'refresh', client, presented, parameters, current: { found, scopes } }
   },

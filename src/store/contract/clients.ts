@@ -57,8 +57,8 @@ export interface ClientStore {
    */
   update(clientId: string, client: SealedClient, now: number): Promise<boolean>
   /**
-   * Deletes the client inside a transaction. Its rows become invisible immediately, and are deleted later. Returns
-   * false for an unknown client.
+   * Deletes the client. Must be called inside a transaction. The rows of the client become invisible immediately, and
+   * are deleted later. Returns false for an unknown client.
    */
   delete(clientId: string, now: number): Promise<boolean>
   /**
@@ -76,7 +76,8 @@ export interface ClientStore {
    * Deletes at most `limit` unused clients that were created before a time and that no owner registered. An unused
    * client has no token, no authorization and no consent. Clients that an administrator verified, disabled or pinned
    * never count as unused.
-   * @param inUse the grant types whose clients never count as unused, because all their tokens may have expired
+   * @param inUse Clients with one of these grant types never count as unused, because they may request new tokens after
+   *   all their tokens have expired.
    */
   deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
   /** Counts, up to `max`, the clients that `deleteUnused` would delete. Without `before`, ignores their age. */
@@ -86,7 +87,7 @@ export interface ClientStore {
    * tokens.
    */
   countOfOwner(userId: UserId, max: number): Promise<number>
-  /** Counts the client's tokens that are neither personal nor internal, up to `max`. */
+  /** Counts the client's tokens, up to `max`, without personal, internal and exchanged tokens. */
   countUsers(clientId: string, max: number): Promise<number>
   /** Counts the tokens of several clients like `countUsers`, in one query. */
   countUsersOf(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>

@@ -2,7 +2,10 @@
 export interface Removal {
   readonly kind: 'client' | 'user'
   readonly key: number
-  /** The time of the deletion, in milliseconds since the epoch. */
+  /**
+   * The time of the deletion, in milliseconds since the epoch. For an unused client that the sweeper deleted, the time
+   * before which the client was created.
+   */
   readonly at: number
 }
 
@@ -53,9 +56,9 @@ export interface SweepTimes {
   readonly unusedClientsBefore: number | null
 }
 
-/** Counts the rows that the sweeper would remove. */
+/** Counts the expired rows of each kind. */
 export interface ExpiredStore {
-  /** Counts the rows of each kind, up to `max`. */
+  /** Counts up to `max` rows of each kind. */
   count(times: SweepTimes, max: number): Promise<ExpiredCounts>
 }
 

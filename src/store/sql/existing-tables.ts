@@ -5,8 +5,8 @@ const isPostgres = (db: Kysely<Tables>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter
 
 /**
- * Returns the PostgreSQL schema that contains new tables whose names are given without a schema. Returns null if no schema
- * of the search path exists, and undefined for SQLite.
+ * Returns the PostgreSQL schema in which `create table` creates a table without a schema in its name. Returns null if no
+ * schema of the search path exists, and undefined for SQLite.
  */
 export const currentSchema = async (db: Kysely<Tables>): Promise<string | null | undefined> => {
   if (!isPostgres(db)) return undefined

@@ -72,7 +72,10 @@ const resultOf = async (
   return Promise.all(visible.map((credential) => factsOf(credential, user, server)))
 }
 
-/** Looks up the credentials in a pasted text. @throws InvalidField if the user may see no credential in the text */
+/**
+ * Looks up the credentials in a pasted text.
+ * @throws InvalidField if the text contains too many credentials, or no credential that the user may see
+ */
 export const lookUp = async (request: SettingsRequest, params: Parameters): Promise<Changed> => {
   const { http, server, signedIn } = request
   const candidates = credentialsIn(params.repeated('credential')[0] ?? '')
@@ -92,9 +95,13 @@ export const lookUp = async (request: SettingsRequest, params: Parameters): Prom
   )
   if (visible.length === 0) {
     for (const _ of candidates) await server.limits.consume('wrongTokens', http.address)
-    throw new InvalidField('credential', 'The text contains no valid credential of yours.', {
-      problem: user.isAdmin ? 'credentialUnknown' : 'credentialNotYours',
-    })
+    throw new InvalidField(
+      'credential',
+      'The text contains no valid credential that you may see.',
+      {
+        problem: user.isAdmin ? 'credentialUnknown' : 'credentialNotYours',
+      },
+    )
   }
   return remember(
     request,
