@@ -96,7 +96,7 @@ export class Limits {
   }
 
   /**
-   * Refuses a caller if this process knows that a limit is reached. Does not count the call, and does not use the store.
+   * Refuses a caller if this process knows that a limit is reached. Does not count the call or use the store.
    * @throws OAuthError 429 with `Retry-After`
    */
   check(limit: Limit | LimitName, address: string, target = ''): void {
