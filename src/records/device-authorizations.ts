@@ -98,9 +98,9 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
     },
 
     /**
-     * Begins a decision. The first decision is final.
-     * @returns false after a different decision. Returns true if the same decision was begun before, because it may be
-     * incomplete
+     * Stores that a user allows or refuses the device, before the consent is stored. The first decision is final.
+     * @returns false if another user or another answer came first. Returns true for a repeated decision, because the
+     * earlier request may have failed before `decide`
      */
     async beginDecision(
       deviceCode: string,

@@ -22,7 +22,7 @@ export interface LimitsOptions {
   readonly log?: LogSink
 }
 
-/** A limit for an IP address, a target, or a target from an IP address. */
+/** A limit with the sender and the target to which it applies. Events with equal keys are counted together. */
 interface Counter extends Limit {
   readonly network: string
   /** The key in the memory of this process. */
@@ -55,8 +55,8 @@ interface Refused {
 /** The maximum number of reached limits in the memory of this process. */
 const maxEntries = 10_000
 /**
- * A process adds its failures to the shared counter each time another twentieth of the limit is reached, so that many
- * failures cause few writes.
+ * The number of equal parts of a limit. A process increments the shared counter once for each part that its failures
+ * fill, so that many failures cause few writes.
  */
 const parts = 20
 /** The maximum number of characters of a target. A longer target is replaced with its digest. */
@@ -96,7 +96,7 @@ export class Limits {
   }
 
   /**
-   * Refuses a caller if this process knows that a limit is reached. Neither counts the call nor uses the store.
+   * Refuses a caller if this process knows that a limit is reached. Does not count the call or use the store.
    * @throws OAuthError 429 with `Retry-After`
    */
   check(limit: Limit | LimitName, address: string, target = ''): void {
@@ -136,8 +136,8 @@ export class Limits {
   }
 
   /**
-   * Counts a failure. After too many failures, `check` refuses the next attempt. For a large limit, each node may allow
-   * up to a twentieth of the limit in addition.
+   * Counts a failure. After too many failures, `check` refuses further attempts. A node shares its failures in parts of
+   * a twentieth of the limit. Therefore, each node may allow up to one part more than the limit.
    */
   async countFailure(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
     if (this.#isOff(limit, address, target)) return
@@ -155,11 +155,10 @@ export class Limits {
   }
 
   /**
-   * Begins an attempt. Limits the number of concurrent attempts in this process to the number of failures that the
-   * limit allows.
+   * Begins an attempt. In this process, the number of attempts in progress cannot exceed the number of failures that
+   * the limit allows.
    * @returns a function that ends the attempt
-   * @throws OAuthError 429 with `Retry-After` if the limit is reached, or if the attempts in progress alone could reach
-   * the limit
+   * @throws OAuthError 429 with `Retry-After` if the limit is reached, or if too many attempts are in progress
    */
   begin(limit: LimitName, address: string): () => void {
     if (this.#isOff(limit, address, '')) return () => undefined
@@ -187,8 +186,7 @@ export class Limits {
 
   /**
    * Takes a place of a limit before the attempt is checked. A limit has as many places as points. The place of a failed
-   * attempt remains taken for the seconds of the limit. After a successful attempt, the caller releases the place; the
-   * places of failed attempts remain taken.
+   * attempt remains taken for the seconds of the limit. After a successful attempt, the caller releases the place.
    * @returns a function that releases the place
    * @throws OAuthError 429 with `Retry-After` if all places are taken
    */

@@ -63,7 +63,7 @@ test('decision §1 secret-key rotate prints the number of rows, and the time for
   const env = { SECRET_KEY: next }
   expect(await place.runWith({ env }, 'secret-key', 'rotate')).toEqual(
     refused(
-      `The secret key does not fit the stored tokens: key ${oldId} is missing, and needed by rows: 3 in oauth2server_token, 3 in oauth2server_client, 1 in oauth2server_user. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.`,
+      `The configured secret keys do not match the database: key ${oldId} is missing, and needed by rows: 3 in oauth2server_token, 3 in oauth2server_client, 1 in oauth2server_user. Set SECRET_KEY to the missing key, or add the missing key to SECRET_KEY_PREVIOUS.`,
     ),
   )
   expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toEqual({
@@ -120,7 +120,7 @@ test('secret-key rotate reports altered rows, and does not change them', async (
     code: 0,
     stdout: '4\n',
     stderr: `oauth2server_token: rows sealed so far: 1
-error: Rows of oauth2server_token that key ${oldId} does not open, since they were tampered with: 1. They are refused, and were left as they are.
+error: Rows of oauth2server_token that key ${oldId} does not open, since they were tampered with: 1. The server refuses these rows, and the rotation did not change them.
 ${done}`,
   })
   expect(await foundBy(place, tokens)).toBe(1)

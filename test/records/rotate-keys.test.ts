@@ -372,8 +372,8 @@ describe('a rotation with rows that no configured key opens', () => {
     const reported = rotating.log.filter(({ event }) => event === 'secret_key.unreadable_rows')
     expect(reported.map(({ level, message }) => `${level}: ${message}`)).toEqual(
       expect.arrayContaining([
-        `error: Rows of oauth2server_token that key ${old} does not open, since they were tampered with: 2. They are refused, and were left as they are.`,
-        'error: Rows of oauth2server_user that are not sealed: 1. They are refused, and were left as they are.',
+        `error: Rows of oauth2server_token that key ${old} does not open, since they were tampered with: 2. The server refuses these rows, and the rotation did not change them.`,
+        'error: Rows of oauth2server_user that are not sealed: 1. The server refuses these rows, and the rotation did not change them.',
       ]),
     )
 
@@ -462,7 +462,7 @@ describe('a missing key', () => {
     expect(failure).toBeInstanceOf(StoreUnusable)
     const tokens = count(app.database, 'oauth2server_token')
     expect((failure as Error).message).toBe(
-      `The secret key does not fit the stored tokens: key ${idOf(secretKey)} is missing, and needed by rows: ${tokens} in oauth2server_token, 1 in oauth2server_rotated_refresh_token, 3 in oauth2server_client, 1 in oauth2server_consent, 1 in oauth2server_session, 1 in oauth2server_user. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.`,
+      `The configured secret keys do not match the database: key ${idOf(secretKey)} is missing, and needed by rows: ${tokens} in oauth2server_token, 1 in oauth2server_rotated_refresh_token, 3 in oauth2server_client, 1 in oauth2server_consent, 1 in oauth2server_session, 1 in oauth2server_user. Set SECRET_KEY to the missing key, or add the missing key to SECRET_KEY_PREVIOUS.`,
     )
     expect((failure as Error).message).not.toContain(secretKey)
     await expectAllWork(app, made)

@@ -94,7 +94,7 @@ export class AuditQueue {
     this.#log({
       level: 'warn',
       event: 'audit.lost',
-      message: 'Events were not recorded: too many at the same time, or the store was unavailable.',
+      message: 'Events were lost, because too many events were waiting or the store was unavailable.',
       lost,
       ...(failure !== undefined && { error: failure }),
     })

@@ -43,7 +43,7 @@ export interface ClientWithSecret {
 /** An application in a list. */
 export interface ListedClient {
   readonly client: Client
-  /** The number of its tokens, as `getUsers` counts them. */
+  /** The number of tokens of the client that are neither personal nor internal, counted up to `countLimit`. */
   readonly users: number
 }
 

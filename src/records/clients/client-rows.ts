@@ -101,7 +101,7 @@ export class ClientRows {
     }
   }
 
-  /** Adds the number of tokens to each client, as `getUsers` counts them. */
+  /** Adds to each client the number of its tokens that are neither personal nor internal, up to `countLimit`. */
   async listed(found: Promise<Page<ClientWithOwner>>): Promise<Page<ListedClient>> {
     const { items, next } = await found
     const clients = await this.intact(items)

@@ -21,7 +21,7 @@ export const checkKeys = async ({ secretKeys, sealed }: Noted, keys: KeyRing): P
   const needs: string[] = []
   for (const id of missing) needs.push(`key ${id} is missing, and ${await rowsUnder(id, sealed)}`)
   throw new StoreUnusable(
-    `The secret key does not fit the stored tokens: ${needs.join('; ')}. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.`,
+    `The configured secret keys do not match the database: ${needs.join('; ')}. Set SECRET_KEY to the missing key, or add the missing key to SECRET_KEY_PREVIOUS.`,
   )
 }
 
@@ -36,9 +36,9 @@ const rowsUnder = async (id: string, sealed: SealedStore): Promise<string> => {
 }
 
 /**
- * Distinguishes a forged row from a row under a key that only other nodes have. Without this check, the server would
- * refuse the valid row as forged.
- * @throws StoreUnavailable if other nodes have the key of the sealed value and this process does not
+ * Checks that this process has the key of a sealed value. Without this check, the server would refuse a valid row as
+ * forged if only other nodes have its key. Accepts an unknown key, because the row is then forged.
+ * @throws StoreUnavailable if only other nodes have the key
  */
 export const mustHaveKeyOf = async (
   value: string,
@@ -48,7 +48,7 @@ export const mustHaveKeyOf = async (
   if (id === undefined || keys.ids.includes(id)) return
   if ((await store.secretKeys.ids()).includes(id))
     throw new StoreUnavailable(
-      `Secret key ${id} is used by other nodes and missing here: name it in SECRET_KEY_PREVIOUS, or SECRET_KEY.`,
+      `Secret key ${id} is used by other nodes, but this process does not have it. Set SECRET_KEY to this key, or add it to SECRET_KEY_PREVIOUS.`,
     )
 }
 

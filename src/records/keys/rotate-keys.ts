@@ -166,7 +166,7 @@ const report = ({ table, keyId, rows }: UnreadableRows, { keys, log }: RecordsCo
   log({
     level: 'error',
     event: 'secret_key.unreadable_rows',
-    message: `Rows of ${table} ${reasonOf(keyId, keys)}: ${rows}. They are refused, and were left as they are.`,
+    message: `Rows of ${table} ${reasonOf(keyId, keys)}: ${rows}. The server refuses these rows, and the rotation did not change them.`,
     table,
     keyId,
     rows,

@@ -130,7 +130,7 @@ export class SigningKeys {
     return keys
   }
 
-  /** Loads all keys, and creates a key of each algorithm without a key that is new enough. */
+  /** Loads all keys. Creates a key of each required algorithm whose newest key is missing or too old. */
   async #load(store: Store): Promise<readonly SigningKey[]> {
     const { settings, clock, audit } = this.#context
     const required = requiredAlgorithms(settings)

@@ -102,8 +102,8 @@ export class Tokens {
   }
 
   /**
-   * Revokes a token: a personal token with its client, an exchanged token alone, any other token with its authorization
-   * if it has one. Returns false if nothing was revoked.
+   * Revokes a token. With a personal token, also deletes its client. With a token of an authorization, also revokes the
+   * authorization. An exchanged token is revoked alone. Returns false if nothing was revoked.
    * @param as the name of the audit event. Default: the name that fits the token
    * @param accessToken the value of the token, for the audit log. Without this value, one more query reads the row
    */
