@@ -94,7 +94,8 @@ export class AuditQueue {
     this.#log({
       level: 'warn',
       event: 'audit.lost',
-      message: 'Events were lost, because too many events were waiting or the store was unavailable.',
+      message:
+        'Events were lost, because too many events were waiting or the store was unavailable.',
       lost,
       ...(failure !== undefined && { error: failure }),
     })

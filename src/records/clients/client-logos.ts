@@ -112,7 +112,10 @@ export class ClientLogos {
     } catch (error) {
       // The stored request remains, so the sweeper fetches the logo later.
       const level = error instanceof StoreUnavailable ? 'warn' : 'error'
-      this.#log(clientId, level, { problem: 'An error occurred. The server retries later.', cause: error })
+      this.#log(clientId, level, {
+        problem: 'An error occurred. The server retries later.',
+        cause: error,
+      })
     }
   }
 
