@@ -4,22 +4,7 @@ import { addClients } from '../../src/cli/clients.ts'
 import { addTokens } from '../../src/cli/tokens.ts'
 import { newClient } from '../../src/protocol/openapi/schemas/clients.ts'
 import { newPersonalToken } from '../../src/protocol/openapi/schemas/personal-tokens.ts'
-
-/** Options with other names than the field, and fields that other options replace. */
-const otherNames: Readonly<Record<string, string>> = {
-  scopes: 'scope',
-  default_scopes: 'scope',
-  optional_scopes: 'optional-scope',
-  redirect_uris: 'redirect-uri',
-  logo_uri: 'logo-uri',
-  post_logout_redirect_uris: 'post-logout-redirect-uri',
-  backchannel_logout_uri: 'backchannel-logout-uri',
-  is_confidential: 'public',
-  application_type: 'public',
-  expires: 'expires-in',
-  expiry: 'expires-in',
-  time_zone: 'expires-in',
-}
+import { optionOf } from './field-options.ts'
 
 test.each([
   ['tokens', addTokens, newPersonalToken],
@@ -33,5 +18,5 @@ test.each([
   const options = create?.options.map(({ long }) => long?.slice(2)) ?? []
   const fields = Object.keys(form.shape)
   expect(fields.length).toBeGreaterThan(3)
-  expect(fields.filter((name) => !options.includes(otherNames[name] ?? name))).toEqual([])
+  expect(fields.filter((name) => !options.includes(optionOf(name)))).toEqual([])
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { Contract } from './contract.ts'
 import { changes, forms, savedFields, values, valuesOf } from './form-values.ts'
-import { Script } from './script.ts'
+import { type Fields, Script } from './script.ts'
 
 let app: TestServer
 let contract: Contract
@@ -42,6 +42,27 @@ test.each(changes.map(([schema, at], index) => [schema, at, events[index]] as co
     )
     const { fields } = JSON.parse(String(row?.details)) as { readonly fields: readonly string[] }
     expect(names.filter((name) => !fields.includes(name))).toEqual([])
+  },
+)
+
+/** The fields that cannot be empty. */
+const required = ['name', 'is_confidential', 'redirect_uris']
+
+test.each(changes)(
+  'clears each optional field of %s, and keeps the other fields [T3211]',
+  async (schema, at) => {
+    const names = savedFields(contract, schema)
+    const path = await at(app)
+    const optional = names.filter((name) => !required.includes(name))
+    expect(optional.length).toBeGreaterThan(1)
+    for (const name of optional) {
+      const before = await user.post(path, valuesOf(names))
+      const { status, body } = await user.post(path, { [name]: isList(values[name]) ? [] : '' })
+      const { [name]: cleared, ...others } = body as Fields
+      const { [name]: _, ...same } = before.body as Fields
+      expect([name, status, [cleared ?? ''].flat().join(' ')]).toEqual([name, 200, ''])
+      expect([name, others]).toEqual([name, same])
+    }
   },
 )
 
