@@ -39,7 +39,7 @@ const maxProofLength = 8_192
 // In characters.
 const maxJtiLength = 256
 
-// Rejects two `DPoP` headers, which Node joins by a comma.
+// This pattern also rejects two `DPoP` headers, because Node joins their values with a comma.
 const compactJws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 

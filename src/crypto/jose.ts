@@ -20,7 +20,7 @@ export const signatureAlgorithms = ({
 
 /**
  * Returns the values of `request_object_signing_alg` that a client may register. OpenID Connect Core §6.1 permits unsigned
- * request objects, RFC 9101 §4 does not.
+ * request objects, but RFC 9101 §4 does not.
  */
 export const requestObjectAlgorithms = (settings: {
   readonly securityProfile: string

@@ -44,7 +44,10 @@ const macBytes = 15
 /** The maximum number of cached keys per purpose. */
 const maxDays = 4_096
 
-/** Encodes claims. Infinity, a valid number in SQLite, is encoded as text, because JSON would encode it as null. */
+/**
+ * Encodes claims as JSON. If a number is infinite, which SQLite permits, first converts all claims to text. JSON would
+ * encode the number as null.
+ */
 export const encodeClaims = (claims: Claims): string => {
   const hasInfinity =
     claims.includes(Number.POSITIVE_INFINITY) || claims.includes(Number.NEGATIVE_INFINITY)

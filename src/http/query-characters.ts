@@ -24,7 +24,7 @@ const problemOf = (rest: string, allowed: string): string => {
   return `The query string contains the character ${nameOf(rest)}, which the setting allowedUrlencodeCharacters (OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS) does not allow.`
 }
 
-// An error description cannot contain quotation marks, backslashes and non-ASCII characters (RFC 6749 §5.2).
+// An error description cannot contain quotation marks, backslashes or non-ASCII characters (RFC 6749 §5.2).
 const nameOf = ([character = '']: string): string =>
   /[!#-[\]-~]/.test(character)
     ? character

@@ -61,7 +61,8 @@ export const publicOnly = (document: unknown): readonly UncheckedKey[] => {
  * @throws InvalidField `jwks`
  */
 export const validJwks = (text: string): string => {
-  if (text.length > maxSetLength) throw refused(`The keys are larger than ${maxSetLength} bytes.`)
+  if (text.length > maxSetLength)
+    throw refused(`The keys are longer than ${maxSetLength} characters.`)
   return JSON.stringify(clientKeys(parsed(text)))
 }
 

@@ -38,7 +38,7 @@ export const openidMembers = {
   require_auth_time: flag,
   post_logout_redirect_uris: member(
     z.array(z.string().refine(isPostLogoutRedirectUri)).max(maxPostLogoutRedirectUris).readonly(),
-    `an array of at most ${maxPostLogoutRedirectUris} https URLs`,
+    `an array of at most ${maxPostLogoutRedirectUris} valid redirect URIs`,
   ),
   backchannel_logout_uri: member(address.refine(isAddress), 'an https URL without a fragment'),
   backchannel_logout_session_required: flag,

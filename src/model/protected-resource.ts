@@ -1,6 +1,6 @@
 /** A resource for which tokens can be issued (RFC 8707 §2): the whole application, or a part with a separate URL. */
 export interface ProtectedResource {
-  /** The identifier: an https URL without a fragment. The identifier is the audience of tokens for this resource. */
+  /** The identifier, an https URL without a query or fragment, is the audience of tokens for this resource. */
   readonly resource: string
   /** The name that users read (RFC 9728 §2, `resource_name`). */
   readonly name?: string

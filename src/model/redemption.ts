@@ -16,7 +16,7 @@ export interface TokenRestrictions {
 export interface ClientRedemption extends TokenRestrictions {
   readonly type: 'client'
   readonly client: Client
-  /** The version of a recalled client. The token is only issued if the client is unchanged. */
+  /** The version of a client that was read from memory. No token is issued if the client has changed since then. */
   readonly clientVersion?: string
   readonly subject: TokenSubject | null
   readonly scopes: readonly string[]

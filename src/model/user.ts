@@ -29,7 +29,7 @@ export const earliestRowOf = (user: Pick<User, 'createdAt'> | null | undefined):
   return (Math.abs(time) < maxSeconds ? time * 1000 : time) - reuseMargin
 }
 
-/** A greater number is a time in milliseconds: as seconds, it would be after the year 5000. */
+/** A number of at least this size is a time in milliseconds. As seconds, the time would be after the year 5000. */
 export const maxSeconds = 1e11
 
 /** Finds users and compares passwords for a user proxy. */

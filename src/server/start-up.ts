@@ -156,7 +156,9 @@ const defaultResourceProblems = (
 
 const identifierProblems = (resource: string, issuer: string | undefined): readonly string[] => {
   if (!isIdentifier(resource))
-    return ['it must be an https URL in normalized form, without a query or a fragment']
+    return [
+      'it must be an https URL (http only for localhost, 127.0.0.1 and [::1]) in normalized form, without credentials, a query or a fragment',
+    ]
   const { origin, pathname } = new URL(resource)
   // The metadata URL of a resource on this server contains the resource's path (RFC 9728 §3.1), so the path must be
   // unambiguous.

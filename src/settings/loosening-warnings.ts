@@ -9,33 +9,35 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
   const found: string[] = []
   if (value.allowedResponseTypes.includes('token'))
     found.push(
-      'The implicit grant is on, as specified: URLs contain access tokens (RFC 9700 §2.1.2). allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) code turns it off.',
+      'The implicit grant is on, as the specification requires: URLs contain access tokens (RFC 9700 §2.1.2). To disable the grant, set allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) to code.',
     )
   if (value.allowFrontChannelIdTokens)
     found.push(
-      'ID tokens are sent through browsers: they may remain in the history, and a client that does not check the nonce accepts stolen ones (OpenID Connect Core §16.11). allowFrontChannelIdTokens (OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS) false turns it off.',
+      'ID tokens are sent through browsers: the browser history may contain them. A client that does not check the nonce accepts a stolen ID token (OpenID Connect Core §16.11). To disable this, set allowFrontChannelIdTokens (OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS) to false.',
     )
   if (value.acceptQueryAccessToken)
     found.push(
-      'Access tokens in the query are accepted, as specified: URLs are logged and passed on (RFC 9700 §4.3.2). acceptQueryAccessToken (OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN) false turns it off.',
+      'Access tokens in the query are accepted, as the specification requires: logs and the browser history may contain the URLs (RFC 9700 §4.3.2). To disable this, set acceptQueryAccessToken (OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN) to false.',
     )
   if (value.allowedGrantTypes.includes('password'))
     found.push(
-      'The password grant is on: clients see passwords (RFC 9700 §2.4). allowedGrantTypes (OAUTH2SERVER_ALLOWED_GRANT_TYPES) without password turns it off.',
+      'The password grant is on: clients see the passwords of users (RFC 9700 §2.4). To disable the grant, remove password from allowedGrantTypes (OAUTH2SERVER_ALLOWED_GRANT_TYPES).',
     )
   if (value.requirePkce === 'never')
     found.push(
-      'PKCE is never required: stolen authorization codes can be redeemed (RFC 9700 §2.1.1).',
+      'PKCE is not required: an attacker may be able to redeem a stolen authorization code (RFC 9700 §2.1.1).',
     )
   if (value.allowPrivateUseRedirectUris)
     found.push(
-      'Private-use redirect URIs are allowed: another application can register the same URI scheme (RFC 8252 §8.1).',
+      'Private-use redirect URIs are allowed: another application on the device can register the same URI scheme and receive authorization codes (RFC 8252 §8.1).',
     )
   if (value.sessionIpv4Prefix < 32 || value.sessionIpv6Prefix < 128)
-    found.push('Sessions are bound to a network, not to one IP address.')
+    found.push(
+      'Sessions are not bound to a single IP address: a stolen session cookie may work at other addresses.',
+    )
   if (value.dynamicRegistration === 'open')
     found.push(
-      'Anyone can register a client: the consent page warns that the client is not verified.',
+      'Anyone can register a client. The consent page warns users that the client is not verified.',
     )
   if (value.acceptUnsignedLeakReports)
     found.push(
@@ -43,11 +45,11 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
     )
   if (value.dangerouslyAllowPrivateAddresses)
     found.push(
-      'The server sends requests to URLs of clients even if their IP addresses are private: anyone who registers a client can reach this network.',
+      'The server sends requests to URLs of clients even at private IP addresses: anyone who registers a client can reach the private network of this server.',
     )
   if (value.dangerouslyIgnoreLimits)
     found.push(
-      'Limits are ignored: anyone can guess passwords, secrets and tokens, and send requests, without limit.',
+      'Limits are ignored: anyone can send any number of requests, and can guess passwords, secrets and tokens.',
     )
   const { points, seconds } = { ...limitTable.guessesOfAccount, ...value.limits.guessesOfAccount }
   if (points * Math.ceil(3_600 / seconds) > maxGuessesPerHour)
@@ -56,7 +58,7 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
     )
   if (value.cacheType === 'memory')
     found.push(
-      'Authorization codes, and new secrets that were not shown yet, are stored in memory: they are lost when the process ends, and other nodes cannot read them.',
+      'Authorization codes, and new secrets that were not displayed yet, are stored in memory. They are lost when the process ends, and other nodes cannot read them.',
     )
   return found
 }

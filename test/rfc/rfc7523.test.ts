@@ -855,7 +855,7 @@ describe('registration of public keys', () => {
       /kid/,
     )
     const large = `{"keys":[],"x":"${'x'.repeat(16_384)}"}`
-    expect(await fieldOf({ jwks: large })).toMatch(/larger than 16384 bytes/)
+    expect(await fieldOf({ jwks: large })).toMatch(/longer than 16384 characters/)
     const many = Array.from({ length: 21 }, () => ({ ...key.jwk, kid: randomUUID() }))
     expect(await fieldOf({ jwks: JSON.stringify({ keys: many }) })).toMatch(/at most 20 keys/)
   })

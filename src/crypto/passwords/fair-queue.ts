@@ -110,7 +110,10 @@ const take = (waiting: Waiting): Job | undefined => {
   return job
 }
 
-/** Returns the longest lane if it has at least two jobs more than `lane`. Its latest job can then be replaced. */
+/**
+ * Returns the longest lane if it has at least two jobs more than `lane`. A job of `lane` can then replace the latest job
+ * of the longest lane.
+ */
 const longestLane = ({ lanes }: Waiting, lane: string): Job[] | undefined => {
   let longest: Job[] = []
   for (const jobs of lanes.values()) if (jobs.length > longest.length) longest = jobs

@@ -9,7 +9,7 @@ export interface Fetched {
   readonly largest: number
 }
 
-/** A request for a document that a client describes by its URL. */
+/** A request for a document at a URL that a client supplied. */
 export interface OutboundRequest<T, Content = unknown> extends Fetched {
   /** Parses the document. If this function throws, the caller receives the error and the document is not cached. */
   readonly read: (document: Content) => T
