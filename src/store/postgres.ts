@@ -73,8 +73,8 @@ export const postgres = (
       const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
       const advice =
         typeof database === 'string'
-          ? 'Check that it runs, and DATABASE_URL.'
-          : 'Check that it runs.'
+          ? 'Check that PostgreSQL runs and that DATABASE_URL is correct.'
+          : 'Check that PostgreSQL runs.'
       throw new StoreUnusable(
         `The database ${describe(database)} cannot be used (${reason}). ${advice}`,
         { cause: error },

@@ -91,7 +91,7 @@ export const redis = (
 }
 
 const advice =
-  'Check that it runs, and OAUTH2_CACHE_REDIS_URL. Without Redis, OAUTH2_CACHE_TYPE=database keeps short-lived values in the database.'
+  'Check that Redis runs and that OAUTH2_CACHE_REDIS_URL is correct. Without Redis, OAUTH2_CACHE_TYPE=database keeps short-lived values in the database.'
 
 /**
  * Whether Redis refuses the command permanently, because of a wrong configuration. The excluded errors are temporary.

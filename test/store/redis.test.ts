@@ -247,7 +247,7 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
       )
       expect(error).toBeInstanceOf(StoreUnavailable)
       expect(error.message).toMatch(
-        /^Redis at redis:\/\/\S+:\d+ cannot be reached: connect ECONNREFUSED \S+\. Check that it runs, and OAUTH2_CACHE_REDIS_URL\./,
+        /^Redis at redis:\/\/\S+:\d+ cannot be reached: connect ECONNREFUSED \S+\. Check that Redis runs and that OAUTH2_CACHE_REDIS_URL is correct\./,
       )
       expect(error.message).not.toContain('secret')
       expect(took).toBeLessThan(1_000)

@@ -88,8 +88,9 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     },
 
     async addMany(events) {
-      // Insert in one statement without a transaction. Otherwise, the purge thread would wait for the transaction of
-      // this thread, which may be waiting for the same lock.
+      // Insert in one statement. In SQLite, `purge` runs in another thread, which gets each statement as a message from
+      // this thread. A transaction would hold the write lock between the messages, and this thread may be waiting for
+      // the write lock.
       if (events.length > 0) await insertAll(events).execute(purge)
     },
 

@@ -147,8 +147,8 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .where('expires_at', '<=', now)
         .orderBy('expires_at')
         .limit(limit)
-      // The deletion of an authorization cascades to its tokens and rotated refresh tokens, of which it may have more
-      // than one statement can delete in time. Delete them in batches first.
+      // The deletion of an authorization cascades to its tokens and rotated refresh tokens. These may be too many to
+      // delete in one statement before its timeout, so delete them in batches first.
       const rotated = read
         .selectFrom('oauth2server_rotated_refresh_token')
         .select('digest')

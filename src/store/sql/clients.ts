@@ -195,7 +195,7 @@ export const sqlClients = (
   })
   const summaryPlace = (row: SummaryRow) => [row.created_at, row.client_id] as const
 
-  /** Returns the clients whose name, ID or owner's e-mail address contains the text. */
+  /** Builds the query for the clients whose name, ID or owner's e-mail address contains the text. */
   const matching = (text: string): typeof clientsWithOwner => {
     if (text === '') return clientsWithOwner
     // Compare with both lower-case forms, because `lower` only converts ASCII in SQLite, and in PostgreSQL with

@@ -160,6 +160,6 @@ export const isAmong = (
 /** Prevents the use of an index on the column, so that the database finds the rows by another condition first. */
 export const unindexed = (column: string): RawBuilder<number> => sql`${sql.ref(column)} + 0`
 
-/** Returns the key of the client with this ID; null for an unknown client. */
+/** Builds the subquery for the key of the client with this ID. For an unknown client, the result is null. */
 export const keyOf = (clientId: string): RawBuilder<number> =>
   sql`(select client_key from oauth2server_client where client_id = ${clientId})`

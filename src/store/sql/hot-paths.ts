@@ -11,8 +11,8 @@ export interface Lookup<Row> {
 }
 
 /**
- * The statements of token requests and bearer checks, which are prepared once. Each statement runs in a transaction
- * of its own, or in a batch with concurrent statements, so it cannot be part of another transaction.
+ * The statements of token requests and bearer checks, which are prepared once. Each statement runs in a separate
+ * transaction, or in a batch with concurrent statements, so it cannot be part of another transaction.
  */
 export interface HotPaths {
   /** Prepares a look-up. Must be called once for each kind. */

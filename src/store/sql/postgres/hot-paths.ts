@@ -34,7 +34,7 @@ const isUndone = (error: unknown): boolean =>
 /**
  * The hot paths of PostgreSQL. A statement costs a round trip, and a write also costs a disk flush, so the requests of
  * one iteration of the event loop share a statement. A batch of writes skips items with locked rows. Each skipped item
- * then runs in a statement of its own, so that no request waits for the locked row of another request.
+ * then runs in a separate statement, so that no request waits for the locked row of another request.
  */
 export const postgresHotPaths = ({
   dialect,

@@ -132,7 +132,8 @@ export class SqliteDatabase {
     const statement = this.#database.prepare(sql)
     const columns = statement.columns()
     const entry: Prepared = { statement, reads: columns.length > 0, isExact: false }
-    // An integer out of range fails the first time it is read. A write cannot be repeated then, so read bigint at once.
+    // Reading an integer beyond 2^53 as a number throws. A select can then be repeated with bigint. A write cannot be
+    // repeated, so use bigint from the first run.
     if (!isSelect(sql) && columns.some(({ column }) => column === 'user_id')) makeExact(entry)
     // The statements are fixed, except for batches of varying size. The limit bounds their memory.
     if (this.#statements.size >= 500) this.#statements.clear()

@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 /**
- * A connection in a thread of its own for background work, because SQLite blocks its thread while it waits for the
+ * A connection in a separate thread for background work, because SQLite blocks its thread while it waits for the
  * disk. The thread starts with the first statement.
  */
 export class SqliteThread {

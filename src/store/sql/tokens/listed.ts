@@ -73,7 +73,10 @@ export const listedTokens = (
       .innerJoin(authorizations, 'a.id', 't.authorization_id')
       .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
 
-  /** Returns one page of the tokens whose user's e-mail address, client ID or ID equals the text. */
+  /**
+   * Builds the query for one page of tokens. The text is a token ID, a client ID or the e-mail address of a user. An
+   * empty text matches all tokens.
+   */
   const matching = (text: string, { after, limit }: Cursor) => {
     const place = placeOf(after)
     return tokens
