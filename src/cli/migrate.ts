@@ -10,13 +10,13 @@ interface MigrateOptions {
   readonly dryRun?: true
 }
 
-/** `migrate`: migrates the schema of the database. Other commands do this automatically. */
+/** `migrate`: migrates the schema of the database. Every command that opens the database does this automatically. */
 export const addMigrate = (program: Command): void => {
   program
     .command('migrate')
     .summary('Bring the database up to date.')
     .description(
-      'Brings the database up to date and prints the names of the applied migrations. The server and all other commands do this automatically.',
+      'Brings the database up to date and prints the names of the applied migrations. The server, and every other command that opens the database, does this automatically.',
     )
     .addOption(
       single(

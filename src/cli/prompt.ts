@@ -24,7 +24,7 @@ export const readSecret = async (question: string, terminal = standard): Promise
   return response.trim()
 }
 
-/** Asks for confirmation. Returns true only for the answer `y` or `yes`, in any case. */
+/** Asks for confirmation. Returns true only for the answer `y` or `yes`, in upper or lower case. */
 export const confirm = async (question: string, terminal = standard): Promise<boolean> =>
   /^\s*y(?:es)?\s*$/i.test(await ask(`${question} [y/N] `, terminal, { hidden: false }))
 

@@ -7,8 +7,8 @@ import { say } from './output.ts'
 const ofRunningServer: readonly string[] = ['settings.loosened', 'users.reusable_ids']
 
 /**
- * Creates a server without background tasks from the configuration of the command, runs the work of the command with it,
- * and closes the server.
+ * Runs the work of a command with the server of its configuration, and closes the server. If the configuration contains
+ * options, creates a server without background tasks.
  */
 export const withServer = async (
   command: Command,

@@ -50,7 +50,7 @@ const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 export const checkDpopProof = async (text: string, request: ProvenRequest): Promise<DpopProof> => {
   if (text.length > maxProofLength || !compactJws.test(text))
     throw new InvalidProof(
-      'The request must have exactly one DPoP header, and its value must be a JWT.',
+      `The request must have exactly one DPoP header, and its value must be a JWT of at most ${maxProofLength} characters.`,
     )
   const { payload, thumbprint } = await verified(text, request)
   const { jti, htm, htu, iat, nonce, ath } = payload
@@ -62,7 +62,7 @@ export const checkDpopProof = async (text: string, request: ProvenRequest): Prom
     throw new InvalidProof('The claim htu must equal the URL of the request without its query.')
   if (typeof iat !== 'number' || !isRecent(iat, request.now))
     throw new InvalidProof(
-      `The claim iat must be at most ${maxAge} seconds old, and must not be in the future.`,
+      `The claim iat must be at most ${maxAge} seconds old, and must not be more than ${clockSkew} seconds in the future.`,
     )
   if (nonce !== undefined && typeof nonce !== 'string')
     throw new InvalidProof('The claim nonce must be a string.')

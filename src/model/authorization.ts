@@ -10,13 +10,21 @@ export interface Authorization {
   readonly scopes: readonly string[]
   /** The resources for which tokens may be issued (RFC 8707 §2); empty: all resources that the server protects. */
   readonly resources: readonly string[]
-  /** The binding of the redeemed code, with which the server detects a repeated redemption; null without a code. */
+  /**
+   * The binding of the redeemed code; null without a code. If the code is presented again, the server checks the
+   * request against this binding before it revokes the tokens.
+   */
   readonly code: CodeBinding | null
-  /** The `User-Agent` of the browser in which the user agreed, or of a device with a device code; empty if unknown. */
+  /**
+   * The `User-Agent` of the browser in which the user agreed, or of the device that redeemed a device code. Empty if
+   * unknown.
+   */
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The latest expiry of the tokens. A revoked authorization remains as a tombstone until then. */
+  /**
+   * No token and no code of the authorization is valid after this time. Until then, its row remains after a revocation.
+   */
   readonly expiresAt: number
   readonly revokedAt: number | null
 }
@@ -46,13 +54,13 @@ export interface AuthorizationCode extends CodeBinding {
 
 /** A user's decision to grant scopes to a client, stored until the user withdraws the consent. */
 export interface Consent {
-  /** The ID, which changes only if the user withdraws the consent and consents again. */
+  /** The ID, which changes if the user withdraws the consent and consents again. */
   readonly id: string
   readonly userId: UserId
   readonly clientId: string
   readonly clientKey: number
   readonly scopes: readonly string[]
-  /** Optional scopes that the user refused. The consent page does not request them again. */
+  /** Optional scopes that the user refused. If the consent page appears again, these scopes are not ticked. */
   readonly declinedScopes: readonly string[]
   readonly grantedAt: number
 }

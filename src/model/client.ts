@@ -95,7 +95,7 @@ export interface ClientContext {
   readonly knownGrantTypes: readonly string[]
   readonly defaultScopes: readonly string[]
   readonly resources: readonly ProtectedResource[]
-  /** Counts the client's tokens that are neither personal nor internal, up to `max`. */
+  /** Counts the client's tokens, up to `max`, without personal, internal and exchanged tokens. */
   countUsers(clientId: string, max: number): Promise<number>
 }
 
@@ -141,8 +141,8 @@ export class Client {
   }
 
   /**
-   * The response types that the settings enable and this client may use. A client without a limit receives no ID token
-   * through the browser, because the client possibly does not check the nonce.
+   * The response types that the settings enable and this client may use. If `responseTypes` is null, they include no
+   * type that returns an ID token through the browser, because such a client may not check the nonce.
    */
   get allowedResponseTypes(): readonly string[] {
     const { allowedResponseTypes: configured } = this.#context
@@ -153,7 +153,7 @@ export class Client {
 
   /**
    * The time at which the client secret was revoked after a leak report, in milliseconds since the epoch. Null without a
-   * report, after a reset of the secret, and for every client that was not registered by an owner.
+   * report, after a reset of the secret, and for every client whose `origin` is not `owner`.
    */
   get secretLeakedAt(): number | null {
     const { secret_leaked_at: at }: { secret_leaked_at?: number } = JSON.parse(this.metadata)
@@ -180,7 +180,7 @@ export class Client {
 
   /**
    * The scopes that this client may receive without a user's consent, for `client_credentials`. No user decides, so a
-   * client without `allowedScopes` receives only its default scopes, and not every registered scope.
+   * client without `allowedScopes` receives only `scopesWhenOmitted`, and not every registered scope.
    */
   get scopeCeilingWithoutConsent(): readonly string[] {
     return this.allowedScopes ? this.scopeCeiling : this.scopesWhenOmitted
@@ -198,8 +198,8 @@ export class Client {
   }
 
   /**
-   * Counts this client's tokens that are neither personal nor internal, as the specification defines `get_users`. A
-   * user with several tokens is counted several times.
+   * Counts this client's tokens, without personal, internal and exchanged tokens, as the specification defines
+   * `get_users`. A user with several tokens is counted several times.
    * @param max the number at which counting stops, since counting millions of tokens is slow
    */
   getUsers(max: number = Number.MAX_SAFE_INTEGER): Promise<number> {

@@ -17,7 +17,8 @@ export interface Device {
   readonly clientId: string
   readonly scopes: readonly string[]
   /**
-   * The `User-Agent` of the browser in which the user consented, or of a device with a device code; empty if unknown.
+   * The `User-Agent` of the browser in which the user consented, or of the device that redeemed a device code. Empty if
+   * unknown.
    */
   readonly userAgent: string
   /** Milliseconds since the epoch. */
@@ -30,7 +31,7 @@ export interface Device {
 /** An application that a user authorized. */
 export interface AuthorizedApplication {
   readonly client: Client
-  /** The union of the scopes of the consent and the scopes of the devices. */
+  /** The scopes of the consent and of the listed devices. */
   readonly scopes: readonly string[]
   /** The time of the consent, in milliseconds since the epoch; null if no consent is stored. */
   readonly grantedAt: number | null
@@ -40,7 +41,7 @@ export interface AuthorizedApplication {
   readonly deviceCount: number
 }
 
-/** The maximum number of authorizations that one transaction revokes. */
+/** The maximum number of authorizations that one statement revokes. */
 const revocationBatch = 100
 /** The maximum number of listed devices of one application. */
 const maxDevices = 10
@@ -110,13 +111,13 @@ export class AuthorizedApplications {
         deviceCount: own[0]?.count ?? 0,
       }
     })
-    // A row of a former user with this ID may have added an application to the list.
+    // Omit an application that only a former user with the same ID authorized.
     const isOwn = ({ grantedAt, devices }: AuthorizedApplication) =>
       earliest <= 0 || grantedAt !== null || devices.length > 0
     return listed.filter(isOwn)
   }
 
-  /** Returns the authorization of a token of the user; undefined for an unknown token or a token of another user. */
+  /** Returns the device with a token of the user; undefined for an unknown token or a token of another user. */
   async device(userId: UserId, tokenId: number): Promise<Device | undefined> {
     const { store, clock } = this.#context
     const row = await store.tokens.authorized(tokenId, clock())

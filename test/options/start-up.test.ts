@@ -481,7 +481,7 @@ describe('the secret key and the database', () => {
       (error: unknown) => error,
     )
     expect(failure).toBeInstanceOf(StoreUnusable)
-    expect(String(failure)).toMatch(/secret key does not fit.*SECRET_KEY_PREVIOUS/)
+    expect(String(failure)).toMatch(/secret keys do not match.*SECRET_KEY_PREVIOUS/)
     expect(String(failure)).not.toContain('\n')
 
     const rotated = await create({ store, secretKeys: [key('b'), key('a')] })

@@ -34,9 +34,10 @@ export const challenges = async (examination: Examination): Promise<readonly Fin
     unless(
       'challenge-invalid',
       [
-        (wrong.status !== 401 ||
-          !/error="invalid_token"/.test(wrong.headers.get('www-authenticate') ?? '')) &&
-          `${url} with an invalid token returns ${wrong.status} instead of 401 and error="invalid_token"`,
+        wrong.status !== 401 &&
+          `${url} with an invalid token returns ${wrong.status} instead of 401`,
+        !/error="invalid_token"/.test(wrong.headers.get('www-authenticate') ?? '') &&
+          `The response of ${url} to an invalid token lacks error="invalid_token" in WWW-Authenticate`,
       ],
       'Clients do not learn that they need a new token: let the Authorization header and 401 responses pass the proxy.',
     ),

@@ -1,4 +1,4 @@
-/** The sender of a request that waits in the queue, for instance of a password to hash. */
+/** The sender of the request for which a job waits, for instance the hashing of a password. */
 export interface Requester {
   /** The queue of the requester: one for each network, and one for each user with a known browser. */
   readonly lane: string
@@ -33,7 +33,8 @@ interface Waiting {
 
 /**
  * Runs a limited number of concurrent jobs. The queue starts one job of each lane in turn, so that a lane with many
- * jobs does not block the other lanes. If the queue is full, a new job replaces the latest job of the longest lane.
+ * jobs does not block the other lanes. If the queue is full, a new job replaces the
+ * latest job of a clearly longer lane, or is refused.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions

@@ -8,7 +8,8 @@ export const safeNext = (
   const start = `${basePath}/`
   const [next] = given
   if (given.length !== 1 || next === undefined || next.length > maxNextLength) return start
-  // Accept only printable ASCII without a backslash: browsers strip other characters and turn backslashes into slashes.
+  // Accept only printable ASCII without a backslash: browsers remove tabs and line breaks, and turn backslashes into
+  // slashes.
   if (!/^\/(?!\/)[\x21-\x5B\x5D-\x7E]*$/.test(next)) return start
   const { origin } = new URL(issuer)
   return URL.canParse(next, origin) && new URL(next, origin).origin === origin ? next : start

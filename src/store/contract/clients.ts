@@ -33,7 +33,7 @@ export type ClientSummary = Pick<
 /** The fields of an application by which administrators filter and sort. */
 export interface AnyClientSummary extends ClientSummary {
   readonly origin: ClientFields['origin']
-  /** Whether the application has a token that `countUsers` counts. */
+  /** Whether the application has tokens other than personal, internal and exchanged tokens. */
   readonly isUsed: boolean
 }
 

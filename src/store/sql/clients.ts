@@ -198,8 +198,8 @@ export const sqlClients = (
   /** Builds the query for the clients whose name, ID or owner's e-mail address contains the text. */
   const matching = (text: string): typeof clientsWithOwner => {
     if (text === '') return clientsWithOwner
-    // Compare with both lower-case forms, because `lower` only converts ASCII in SQLite, and in PostgreSQL with
-    // locale C.
+    // Convert the text to lower case in the database and in JavaScript, and compare with both results. The function
+    // `lower` only converts ASCII in SQLite, and in PostgreSQL with locale C.
     const contains = (column: 'c.name' | 'c.client_id' | 'u.email') => {
       const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
       const value = sql.ref(column)
@@ -231,7 +231,8 @@ export const sqlClients = (
           ),
         ),
       )
-      // Retain disabled clients: a deleted client with a metadata document would be stored again, and not be disabled.
+      // Retain disabled clients. If a client with a metadata document were deleted, its next request would store it
+      // again, as an enabled client.
       .where('c.is_disabled', '=', 0)
       .where('c.is_verified', '=', 0)
       .where('c.is_pinned', '=', 0)
@@ -263,7 +264,7 @@ export const sqlClients = (
         ),
       )
 
-  // The index contains the columns of all conditions, so the limit of a count also limits the index entries read.
+  // One index covers all conditions, so a count up to a limit reads no more index entries than this limit.
   const usersOf = (clientKey: RawBuilder<number>) =>
     read
       .selectFrom('oauth2server_token as t')
