@@ -133,7 +133,7 @@ test('rejects a secret key that did not seal the database, unless the old key is
   await server.close()
   const env = { SECRET_KEY: 'another secret key, which is long enough' }
   expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual(
-    refused(/secret key does not fit/),
+    refused(/secret keys do not match/),
   )
   const previous = { ...env, SECRET_KEY_PREVIOUS: secretKey }
   expect(await place.runWith({ env: previous }, 'tokens', 'purge')).toMatchObject({ code: 0 })
