@@ -79,7 +79,8 @@ export class Consents {
     log({
       level: 'error',
       event: 'consent.tampered',
-      message: 'A consent row was tampered with, or sealed with another secret key; it is refused.',
+      message:
+        'A consent row was tampered with, or sealed with another secret key; the server refuses the row.',
       userId,
       clientId,
     })

@@ -380,7 +380,8 @@ export class Limits {
     log({
       level: 'warn',
       event: 'limit.reached',
-      message: 'A limit was reached: further requests to which it applies fail with 429.',
+      message:
+        'A rate limit was reached. Further requests to which the limit applies fail with 429.',
       limit: name,
       ...(network === '' ? {} : { address: network }),
     })

@@ -272,7 +272,7 @@ export class AuditChain {
     this.#options.log({
       level: 'error',
       event: 'audit.tampered',
-      message: `The ${what} ${id} of the audit log was changed, removed or inserted without this server. The command audit verify lists all such defects.`,
+      message: `The ${what} ${id} of the audit log was changed, removed or inserted outside of this server. The command audit verify lists all defects.`,
       what,
       id,
     })

@@ -85,7 +85,8 @@ export class ClientRows {
     log({
       level: 'error',
       event: 'client.tampered',
-      message: 'A client row was tampered with, or sealed with another secret key; it is refused.',
+      message:
+        'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
       clientId: fields.clientId,
     })
     return undefined

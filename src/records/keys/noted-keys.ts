@@ -77,8 +77,7 @@ export const keepNoted = async (
     log({
       level: error instanceof StoreUnavailable ? 'warn' : 'error',
       event: 'secret_key.not_noted',
-      message:
-        'The secret key could not be looked up in the store; the server retries every minute.',
+      message: 'The server could not record its secret key in the store, and retries every minute.',
       error,
     })
   const timer = setInterval(() => {

@@ -176,7 +176,7 @@ const report = ({ table, keyId, rows }: UnreadableRows, { keys, log }: RecordsCo
 const reasonOf = (keyId: string | null, keys: KeyRing): string => {
   if (keyId === null) return 'that are not sealed'
   return keys.ids.includes(keyId)
-    ? `that key ${keyId} does not open, since they were tampered with`
+    ? `that key ${keyId} does not open, because the rows were tampered with`
     : `under key ${keyId}, which is not configured`
 }
 

@@ -198,7 +198,7 @@ export class SigningKeys {
       level: 'error',
       event: 'signing_key.tampered',
       message:
-        'A signing key was tampered with, or sealed with another secret key; it is neither used nor published.',
+        'A signing key was tampered with, or sealed with another secret key; the server neither uses nor publishes the key.',
       keyId: id,
     })
   }

@@ -171,7 +171,8 @@ export const unopened = async (
   context.log({
     level: 'error',
     event: 'token.tampered',
-    message: 'A token row was tampered with, or sealed with another secret key; it is refused.',
+    message:
+      'A token row was tampered with, or sealed with another secret key; the server refuses the row.',
     tokenId: fields.id,
   })
   return undefined

@@ -534,7 +534,8 @@ export class Users implements UserSource {
     this.#context.log({
       level: 'error',
       event: 'user.tampered',
-      message: 'A user row was tampered with, or sealed with another secret key; it is refused.',
+      message:
+        'A user row was tampered with, or sealed with another secret key; the server refuses the row.',
       userId: id,
     })
     return undefined
@@ -547,7 +548,8 @@ export class Users implements UserSource {
     log({
       level: 'error',
       event: 'client.tampered',
-      message: 'A client row was tampered with, or sealed with another secret key; it is refused.',
+      message:
+        'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
       clientId: client.clientId,
     })
     return undefined
