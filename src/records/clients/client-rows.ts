@@ -57,16 +57,16 @@ export class ClientRows {
     return found && this.open(found)
   }
 
-  /** Returns the client and the version that this process last read and verified; undefined if none is cached. */
+  /** Returns the client and the version that this process last read and verified; undefined if no client is cached. */
   recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
     const { store, hostUsers } = this.context
-    // The version does not change when the application deactivates an owner, so do not use the cache.
+    // Do not use the cache with `hostUsers`: the version does not change when the application deactivates an owner.
     const recalled = hostUsers ? undefined : store.recallClient?.(clientId)
     const client = recalled && this.#known.get(recalled.row)
     return client && { client, version: recalled.version }
   }
 
-  /** Verifies the seal of a row. */
+  /** Returns the client of a row; undefined if the row was tampered with. */
   async open(row: ClientWithOwner): Promise<Client | undefined> {
     if (!this.#known.has(row)) await mustHaveKeyOf(row.seal, this.context)
     return this.#intactClient(row, await this.#users.joined(row.fields, row.owner))

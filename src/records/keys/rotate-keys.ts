@@ -27,7 +27,7 @@ export interface KeyRotation {
   readonly resealed: number
   /** Rows that were not changed, and remain invalid. */
   readonly unreadable: readonly UnreadableRows[]
-  /** False if a node that was not restarted still writes rows under an earlier key. */
+  /** False if rows are still written under an earlier key, for instance by a node that was not restarted. */
   readonly isComplete: boolean
   /** Seconds for which issued JWTs, codes and forms still need an earlier key. */
   readonly keepFor: number
