@@ -89,7 +89,7 @@ export class Administration {
     return this.#context.store.tokens.searchSummaries(search, cursor)
   }
 
-  /** Adds the e-mail addresses to the tokens if the store cannot read the users of the application. */
+  /** Adds the e-mail addresses of the users to the tokens, if the store cannot read the users of the application. */
   async withEmails<T extends { readonly userId: UserId | null; readonly userEmail: string | null }>(
     tokens: readonly T[],
   ): Promise<readonly T[]> {

@@ -116,7 +116,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
       return decisions.set(decisionOf(deviceCode), decision, keptUntil(asked))
     },
 
-    /** Returns the decision of the user; undefined until it is complete. */
+    /** Returns the decision of the user; undefined until the decision is complete. */
     async decision(deviceCode: string): Promise<DeviceDecision | undefined> {
       const found = await decisions.get(decisionOf(deviceCode))
       return found?.allowed && !found.granted ? undefined : found

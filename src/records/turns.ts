@@ -9,7 +9,7 @@ const patience = 5_000
  * the event loop, so a long queue without pauses would delay new connections.
  */
 const pause = 2
-/** The number of queued transactions for each pause. */
+/** One of this many queued transactions begins after a pause. */
 const transactionsPerPause = 8
 
 interface Waiting {

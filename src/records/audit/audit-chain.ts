@@ -60,7 +60,7 @@ export const idsOf = (ranges: string): readonly number[] =>
         return Array.from({ length: last - first + 1 }, (_, index) => first + index)
       })
 
-/** Creates a digest of rows, which depends on the order of the rows. */
+/** Creates a digest of rows. The digest depends on the order of the rows. */
 export const rowsDigest = () => {
   const hash = createHash('sha256')
   return {
@@ -106,7 +106,9 @@ export const latestCheckpoint = async (
 export class AuditChain {
   readonly #options: AuditChainOptions
   #mark: AuditMark | undefined
-  /** The greatest number of a checkpoint that existed. If the latest number is lower, checkpoints were removed. */
+  /**
+   * The greatest known number of a checkpoint. If the latest checkpoint has a lower number, checkpoints were removed.
+   */
   #head = 0
 
   constructor(options: AuditChainOptions) {
@@ -183,7 +185,10 @@ export class AuditChain {
     return mark
   }
 
-  /** Returns the next checkpoint number that no forged checkpoint uses; undefined if another node was faster. */
+  /**
+   * Returns the next checkpoint number that no forged checkpoint uses; undefined if another node has created the next
+   * checkpoint.
+   */
   async #freeNumber(last: SealedCheckpoint | undefined): Promise<number | undefined> {
     const { store, keys } = this.#options
     let number = (last?.number ?? 0) + 1

@@ -41,7 +41,7 @@ export class AuditHooks {
   notify(event: AuditEvent): void {
     if (!this.isListening) return
     for (const name of [event.event, '*'] as const) {
-      // Call the hook later, so that it does not delay the response to the request that caused the event.
+      // Call the hook later, so that the hook does not delay the response to the request that caused the event.
       for (const hook of this.#hooks.get(name) ?? [])
         setImmediate(() => void this.#run(hook, event))
     }

@@ -45,7 +45,9 @@ export interface ClientWithSecret {
 /** An application in a list. */
 export interface ListedClient {
   readonly client: Client
-  /** The number of tokens of the client that are neither personal nor internal, counted up to `countLimit`. */
+  /**
+   * The number of tokens of the client, without personal, internal and exchanged tokens, counted up to `countLimit`.
+   */
   readonly users: number
 }
 

@@ -17,7 +17,7 @@ const maxText = 300
 /** The name under which the overview is stored. The name contains a space, so that it differs from every client ID. */
 const overviewName = 'most refused'
 
-/** The refusals of a client that were not written yet. */
+/** The refusals of a client that are not written yet. */
 interface Pending {
   readonly refusals: readonly Refusal[]
   readonly count: number

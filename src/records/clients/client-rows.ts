@@ -17,7 +17,7 @@ import { clientClaims, clientStateClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
 import type { ListedClient } from './client-input.ts'
 
-/** Reads clients from sealed rows, and seals them for writing. */
+/** Reads clients from sealed rows, and seals clients for writing. */
 export class ClientRows {
   readonly context: RecordsContext
   readonly clientContext: ClientContext
@@ -102,7 +102,9 @@ export class ClientRows {
     }
   }
 
-  /** Adds to each client the number of its tokens that are neither personal nor internal, up to `countLimit`. */
+  /**
+   * Adds to each client the number of its tokens, without personal, internal and exchanged tokens, up to `countLimit`.
+   */
   async listed(found: Promise<Page<ClientWithOwner>>): Promise<Page<ListedClient>> {
     const { items, next } = await found
     const clients = await this.intact(items)

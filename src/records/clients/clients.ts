@@ -61,7 +61,7 @@ export class Clients {
 
   /**
    * Registers a client with a generated ID and secret.
-   * @param registration for a client that registers itself
+   * @param registration the fields of a client that registers itself
    * @param most the maximum number of applications of the owner. Default: unlimited
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
@@ -148,7 +148,7 @@ export class Clients {
     await store.clients.update(clientId, this.#rows.sealed(after), clock())
   }
 
-  /** Lists the applications that a user registered, each with the number of its tokens, counted up to `countLimit`. */
+  /** Lists the applications that a user registered, without internal clients. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ListedClient>> {
     return this.#rows.listed(this.#context.store.clients.ofOwner(userId, cursor))
   }
@@ -273,7 +273,7 @@ export class Clients {
   /**
    * Replaces the secret of the client.
    * @param overlap seconds for which the former secret remains valid, at most 30 days. Default: 0
-   * @throws InvalidField for an invalid overlap
+   * @throws InvalidField for an unknown client or an invalid overlap
    */
   resetClientSecret(
     clientId: string,

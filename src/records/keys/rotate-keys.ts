@@ -16,7 +16,7 @@ export interface KeyRotationProgress {
 /** Rows that no configured key opens, because the rows were tampered with or their key is missing. */
 export interface UnreadableRows {
   readonly table: string
-  /** The key ID in the rows; null if they contain no key ID. */
+  /** The key ID in the rows; null if the rows contain no key ID. */
   readonly keyId: string | null
   readonly rows: number
 }
@@ -100,7 +100,7 @@ export const rotateSecretKeys = async (
   return { resealed, unreadable, isComplete, keepFor }
 }
 
-/** Makes one pass over a table, in descending order of its keys. */
+/** Makes one pass over a table, in descending order of the primary keys. */
 const resealTable = async (
   kind: SealedKind,
   context: RecordsContext,

@@ -27,7 +27,7 @@ import { sealedToken, unopened } from './token-row.ts'
 /** The options of a new personal token. */
 export interface PersonalTokenOptions {
   readonly scopes?: readonly string[]
-  /** Whether the token is internal: no page lists it. */
+  /** Whether the token is internal. The pages of the user do not list internal tokens. */
   readonly isInternal?: boolean
   /** The lifetime in seconds. By default, the token does not expire, as specified. */
   readonly expiresIn?: number

@@ -104,7 +104,7 @@ export class Tokens {
   /**
    * Revokes a token. With a personal token, also deletes its client. With a token of an authorization, also revokes the
    * authorization. An exchanged token is revoked alone. Returns false if nothing was revoked.
-   * @param as the name of the audit event. Default: the name that fits the token
+   * @param as the name of the audit event. Default: `personal_token.deleted` or `token.revoked`
    * @param accessToken the value of the token, for the audit log. Without this value, one more query reads the row
    */
   async revoke(

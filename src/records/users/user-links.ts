@@ -45,8 +45,8 @@ export class UserLinks {
   /**
    * Creates a link. A sign-up with the e-mail address of a user becomes a password reset. Known and unknown addresses
    * cause the same store operations, so that the response time does not reveal whether a user exists.
-   * @returns undefined if the caller must not send a link. This is the case if the user is inactive, if a link other
-   * than a sign-up needs a user who does not exist, or if the e-mail address to verify is already verified.
+   * @returns undefined if the caller must not send a link: the user is inactive, the e-mail address to verify is
+   * already verified, or no user exists and the purpose is not a sign-up
    * @throws InvalidField if the e-mail address is malformed
    */
   async create(
@@ -72,7 +72,10 @@ export class UserLinks {
     return { purpose: asked, email, next, userId: id, mark }
   }
 
-  /** Returns the link of a token if it is still valid. The link remains valid, because mail scanners open links. */
+  /**
+   * Returns the link of a token; undefined if the link is not valid. Does not consume the link, because mail scanners
+   * open links.
+   */
   async open(token: string): Promise<OpenedLink | undefined> {
     const link = await this.#values.get(token)
     if (!link) return undefined

@@ -26,7 +26,7 @@ import { passwordClaims, userClaims } from '../seals/claims.ts'
 /** The maximum number of users that one statement lists. */
 const listedAtOnce = 500
 
-/** The maximum number of rows of a user of the application that one statement deletes. */
+/** The maximum number of rows that one statement deletes after the application has deleted a user. */
 const removedAtOnce = 100
 
 type AdminEvent = 'user.admin_granted' | 'user.admin_withdrawn'
@@ -64,8 +64,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the user to whom a row belongs, like `current`. Returns null if the user was created after the row. In this
-   * case, the row belongs to a former user with the same ID.
+   * Returns the current user to whom a row belongs. Returns null if the user does not exist or was created after the
+   * row: a row that is older than the user belongs to a former user with the same ID.
    * @internal
    */
   async joined(
@@ -268,7 +268,7 @@ export class Users implements UserSource {
   /**
    * Checks a password. Returns the active user with the password hash, by which the caller can detect a later change of
    * the password. Returns undefined if the check fails.
-   * @param requester the requester in the hashing queue; by default, the network of the request
+   * @param requester the requester in the hashing queue. Default: the network of the request, or the application itself
    * @internal
    */
   async checked(
@@ -448,7 +448,10 @@ export class Users implements UserSource {
     return true
   }
 
-  /** Deactivates or reactivates a user. Tokens and clients of an inactive user are invalid from the next request on. */
+  /**
+   * Deactivates or reactivates a user. Tokens and clients of an inactive user are invalid from the next request on.
+   * Returns false if the user does not exist.
+   */
   async setActive(id: UserId, active: boolean): Promise<boolean> {
     const event = active ? 'user.activated' : 'user.deactivated'
     const { setActive, store, audit, intact } = this.#context
