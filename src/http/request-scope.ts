@@ -32,7 +32,7 @@ export interface ActingAs {
   readonly requestId?: string
 }
 
-/** Runs code of the application on behalf of a user. */
+/** Runs code of the application on behalf of a user or another actor. */
 export const inNameOf = <T>(
   { user, actor = user ? 'user' : 'system', address = '', userAgent = '', requestId }: ActingAs,
   work: () => T,
@@ -58,7 +58,7 @@ export const noteHttp = (http: HttpRequest): void => {
   if (scope) scope.http = http
 }
 
-/** Records the signed-in user of the current request. */
+/** Records the signed-in user of the current request. Does nothing if the request has an explicit actor. */
 export const noteUser = (user: RequestScope['user'] & object): void => {
   const scope = current.getStore()
   if (scope && scope.actor === undefined) scope.user = user

@@ -34,7 +34,7 @@ export class HashThread {
   #started(): Worker | undefined {
     if (this.#worker || this.#isImpossible) return this.#worker
     try {
-      // In a development checkout, Node runs the TypeScript sources directly.
+      // Use the file extension of this module, because Node runs TypeScript sources in a development checkout.
       const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
       const worker = new Worker(new URL(`./hash-worker${extension}`, import.meta.url))
       worker.on('message', (response: HashResponse) => this.#answered(response))
