@@ -23,7 +23,7 @@ interface Details {
   readonly count: number
   /** The number of objects that were checked. */
   readonly checked: number
-  /** The time of the first observation, in milliseconds since the epoch. */
+  /** The time of the first look-up that did not find the user, in milliseconds since the epoch. */
   readonly since: number
   /** How the client was created: `owner`, `registration` or `metadata_document`. */
   readonly origin: string
@@ -228,7 +228,7 @@ export interface AuditOrigin {
   readonly actorId: UserId | null
   /** The e-mail address of a user; empty for other actors. */
   readonly actorEmail: string
-  /** The IP address; empty outside of a request. */
+  /** The IP address of the sender; empty if unknown. */
   readonly address: string
   /** The `User-Agent` of the request. */
   readonly userAgent: string

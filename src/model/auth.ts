@@ -28,7 +28,7 @@ export interface PresentedCredentials {
   readonly resource?: string | undefined
   /** Whether to refuse tokens that were not issued for exactly this resource. RFC 9068 §4. */
   readonly requireAudience?: boolean | undefined
-  /** Returns the scopes that the operation requires, for the challenge; undefined if they cannot be determined. */
+  /** Returns the scopes that the operation requires, for the challenge. Absent if these scopes are unknown. */
   readonly neededScopes?: (() => readonly string[]) | undefined
   readonly address: string
   readonly userAgent: string

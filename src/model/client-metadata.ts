@@ -102,7 +102,8 @@ const redirectUriError = (sentence: string): OAuthError =>
 /**
  * Reads client metadata from parsed JSON. Ignores unknown members, such as `client_id`, and treats null and empty
  * values as absent (RFC 7592 §2.2).
- * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`, with the name of the member
+ * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`, with the name of the member;
+ * `unapproved_software_statement`
  */
 export const parseClientMetadata = (value: unknown): ClientMetadata => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -136,8 +137,8 @@ export interface MetadataRules {
   readonly grantTypes: readonly string[]
   readonly responseTypes: readonly string[]
   /**
-   * Grant types that need no consent of a user. If a client requests such a type without permission, its metadata is
-   * refused, because the client could not work without this type.
+   * Grant types that need no consent of a user. If a client requests one of these types and the type is not permitted,
+   * the metadata is refused, because the client could not work without this type.
    */
   readonly grantTypesWithoutConsent: readonly string[]
   /** Grant types that only confidential clients may use. */
@@ -160,7 +161,10 @@ export interface DescribedClient {
     readonly allowedScopes: readonly string[] | null
     readonly grantTypes: readonly string[]
     readonly responseTypes: readonly string[]
-    /** Null if the metadata names no method. The client may then send its secret in the header or in the form. */
+    /**
+     * Null if the metadata names no method and `client_secret_basic` is permitted. The client may then send its secret
+     * in the header or in the form.
+     */
     readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
     readonly jwks: string | null
     readonly jwksUri: string | null
@@ -355,7 +359,7 @@ export const withLogoUri = (metadata: string, given: string): string => {
   return JSON.stringify({ ...JSON.parse(metadata), logo_uri: address || undefined })
 }
 
-/** Fields of the client record, with the different names that these fields have in metadata. */
+/** The metadata names of the fields `name` and `website`. The other fields have the same name in metadata. */
 const wireNames: Readonly<Record<string, string>> = { name: 'client_name', website: 'client_uri' }
 
 /** Converts a validation error to a registration error (RFC 7591 §3.2.2). Returns any other error unchanged. */

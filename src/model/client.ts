@@ -69,12 +69,12 @@ export interface ClientFields {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly origin: ClientOrigin
-  /** The public keys of the client (RFC 7517 §5) as JSON; null without keys, or if `jwksUri` publishes them. */
+  /** The registered public keys (RFC 7517 §5) as JSON; null without keys, or if the client publishes keys at `jwksUri`. */
   readonly jwks: string | null
   readonly jwksUri: string | null
   /** The digest of the token with which the client manages its own registration (RFC 7592). */
   readonly registrationToken: Digest | null
-  /** The digest of the logo that the server fetched; null without a logo. Only a verified client has a logo. */
+  /** The digest of the logo that the server fetched; null without a logo. Pages show only logos of verified clients. */
   readonly logo: string | null
   /**
    * Other client metadata (RFC 7591 §2) as JSON, and entries that the server adds: the time of a leak, and the time at

@@ -32,7 +32,7 @@ export const enabledResponseTypes = ({
 
 const sorted = (text: string): string => text.split(' ').sort().join(' ')
 
-/** Returns the response type that consists of these values, in any order (RFC 6749 §3.1.1). */
+/** Returns the response type with these values, in any order (RFC 6749 §3.1.1); undefined for an unknown type. */
 export const responseTypeNamed = (text: string): ResponseType | undefined =>
   responseTypes.find((type) => sorted(type) === sorted(text))
 

@@ -1,6 +1,6 @@
 /**
- * The part of a zod schema that this package uses. The public declarations of this package refer to this type, so that
- * they compile without the declarations of zod.
+ * The part of a zod schema that this package uses. Public declarations refer to this type, so that they compile without
+ * the declarations of zod.
  */
 export interface Schema<Input, Output> {
   readonly _zod: { readonly input: Input; readonly output: Output }

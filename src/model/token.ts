@@ -78,7 +78,7 @@ export interface FoundToken {
   }
   /** The digest of the access token. */
   readonly accessDigest: Digest
-  /** Whether a refresh has replaced the access token, which remains valid for a leeway. */
+  /** Whether a refresh has replaced the access token. A replaced access token remains valid for a leeway. */
   readonly isFormer?: boolean
   /** For a token found by its refresh token: whether the access token is still valid and its row is unchanged. */
   readonly isAccessIntact?: boolean
