@@ -12,7 +12,10 @@ const minLoggedDifference = 5_000
  * larger, the node is not ready and does not sweep.
  */
 export const maxDifference = 30_000
-/** The jump of the machine clock, in milliseconds, after which the server compares the clocks again. */
+/**
+ * The jump of the machine clock, in milliseconds, after which the server compares the clocks again. Also the minimum
+ * time between two of these comparisons.
+ */
 const jump = 1_000
 
 export interface DatabaseClockOptions extends TimeSources {
@@ -105,7 +108,8 @@ export class DatabaseClock implements ServerClock {
     const receivedAt = monotonic()
     const uncertainty = (receivedAt - sentAt) / 2
     const ahead = time - (sentAt + uncertainty)
-    // Retain the previous value of `#ahead` if the new value differs by less than the uncertainty of this measurement.
+    // Change `#ahead` only by more than the uncertainty of this measurement. Otherwise, each measurement would move the
+    // time slightly.
     const isOff = !(Math.abs(ahead - this.#ahead) <= uncertainty + 1)
     if (isOff) this.#ahead = ahead
     this.#difference = machine() - (receivedAt + this.#ahead)
