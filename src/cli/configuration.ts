@@ -98,6 +98,6 @@ const nameDatabase = (): void => {
   )
   if (others.length === 0) return
   say(
-    `This command uses the database ${file}, not ${others.join(', ')}. Choose another database with DATABASE_URL or --config.`,
+    `This command uses the database ${file}, and not ${others.join(', ')}. Choose another database with DATABASE_URL or --config.`,
   )
 }

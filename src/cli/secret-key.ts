@@ -17,8 +17,8 @@ export const addSecretKey = (program: Command): void => {
     .addHelpText(
       'after',
       `
-First configure both keys on every server, the new key as SECRET_KEY. Keep the earlier
-key configured for as long as this command says.
+First configure both keys on every server, the new key as SECRET_KEY. This command prints
+how long the earlier key must remain configured.
 
 Example:
   $ SECRET_KEY=new… SECRET_KEY_PREVIOUS=old… svc-oauth2server secret-key rotate`,
