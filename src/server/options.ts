@@ -71,7 +71,8 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   readonly sendUserLink?: SendUserLink
   /**
    * Returns claims about a user, such as `name` and `picture`, for the ID tokens and userinfo responses of OpenID Connect
-   * (`openidConnect`). Without this function, clients receive only `sub`, `email` and `email_verified`.
+   * (`openidConnect`). Without this function, the only claims about a user are `sub`, `email` and
+   * `email_verified`.
    */
   readonly claims?: FindClaims
   readonly log?: LogSink

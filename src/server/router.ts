@@ -130,7 +130,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 
   const waitForPageTurn = pageTurns()
 
-  // Register patterns last, because a pattern may match the exact path of another endpoint.
+  // Register paths with parameters last, because these paths may match the exact path of another endpoint.
   const routes = endpoints
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
     .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))

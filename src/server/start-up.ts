@@ -62,7 +62,7 @@ export const checkedOptions = async (
     return []
   })
   const own = [...(options.scopes ?? []), ...declared]
-  // Omit scopes that the application declares: it may describe the scopes of OpenID Connect in its own words.
+  // The application may declare a scope of OpenID Connect itself, to describe the scope in its own words.
   const openid = settings?.openidConnect
     ? openidScopes.filter(({ id }) => !own.some((scope) => scope?.id === id))
     : []

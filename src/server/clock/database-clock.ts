@@ -75,8 +75,8 @@ export class DatabaseClock implements ServerClock {
   async isWrong(): Promise<boolean> {
     const { machine } = this.#options
     const isFar = Math.abs(machine() - this.now()) > maxDifference
-    // Compare the clocks again before a change of the verdict: the monotonic clock stops while the machine is
-    // suspended, and `now()` falls behind.
+    // If `now()` contradicts the verdict, measure again: the monotonic clock stops while the machine is suspended, and
+    // afterwards `now()` is behind.
     if (isFar !== (this.#verdict === 'wrong')) await this.#measure().catch(() => undefined)
     return this.#verdict === 'wrong'
   }
@@ -88,7 +88,7 @@ export class DatabaseClock implements ServerClock {
   #measureSoon(): void {
     if (this.#options.monotonic() - this.#measuredAt < jump) return
     // Ignore the error: the store operations of requests report the outage. Until the next measurement, `now()` uses the
-    // last difference.
+    // last value of `#ahead`.
     this.#measure().catch(() => undefined)
   }
 

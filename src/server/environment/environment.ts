@@ -39,7 +39,8 @@ export interface Environment {
 /**
  * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS`,
  * `OAUTH2SERVER_RESOURCES`, `OAUTH2SERVER_INTROSPECTION_CLIENTS` and the variables of all settings. Without
- * `SECRET_KEY`, generates a key once and stores it in the directory of the SQLite database.
+ * `SECRET_KEY`, uses a key that is generated once and stored in the directory of the SQLite database. For a database in
+ * memory, generates a new key each time.
  * @throws InvalidSettings, which lists all problems; StoreUnusable if the secret key file cannot be read or created
  */
 export const fromEnvironment = async (env: Variables): Promise<Environment> => {
@@ -143,11 +144,11 @@ const cannotListen = (error: NodeJS.ErrnoException, port: number, host: string):
   )
 }
 
-/** Milliseconds after a signal within which requests in flight may complete. */
+/** After a signal, requests in flight have this many milliseconds to complete. */
 const gracePeriod = 10_000
 
 /**
- * Milliseconds after a signal within which a client may send one more request on a keep-alive connection. The response
+ * After a signal, a client has this many milliseconds to send one more request on a keep-alive connection. The response
  * contains `Connection: close`.
  */
 const keepAlivePeriod = 1_000

@@ -90,8 +90,8 @@ export class MissingUsers {
     const { ids, missing } = checked
     const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
     const isEnd = batch.length < usersPerBatch
-    // After the last user, continue with the first user: a batch at the end may be too small for a significant share of
-    // missing users.
+    // After the last user, continue with the first user. A small batch at the end would not show whether the share of
+    // missing users is plausible.
     this.#lastUser = isEnd ? null : (batch.at(-1) ?? null)
     if (isEnd) checked.wraps += 1
     const added = batch.filter((id) => !ids.has(id))

@@ -9,7 +9,7 @@ import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
 /** The maximum number of rows that `begin` removes before it returns. Further rows are removed in the background. */
 const maxBeforeReturn = 100
 /**
- * Milliseconds after a deletion for which the sweeper still looks for rows of the client or user. A request that began
+ * After a deletion, the sweeper looks for rows of the client or user for this many milliseconds. A request that began
  * before the deletion may insert a row after the deletion.
  */
 const listedFor = 60_000

@@ -89,7 +89,7 @@ export const sweeperKinds = (
   ]
 }
 
-// Continue until a batch is empty: a batch may be smaller than the limit, because dependent rows are deleted together.
+// Continue until a batch is empty: a batch below the limit is not necessarily the last batch.
 const untilNone = (name: string, remove: (limit: number) => Promise<number>): SweeperKind => ({
   name,
   removeSome: async (limit) => (await remove(limit)) || null,
