@@ -120,7 +120,7 @@ test('secret-key rotate reports altered rows, and does not change them', async (
     code: 0,
     stdout: '4\n',
     stderr: `Rows resealed so far: 1. Current table: oauth2server_token.
-error: Rows of oauth2server_token that key ${oldId} does not open, since they were tampered with: 1. The server refuses these rows, and the rotation did not change them.
+error: Rows of oauth2server_token that key ${oldId} does not open, because the rows were tampered with: 1. The server refuses these rows, and the rotation did not change them.
 ${done}`,
   })
   expect(await foundBy(place, tokens)).toBe(1)
