@@ -111,7 +111,8 @@ export const chain = (
   return asking(chained, scopes)
 }
 
-// Logs the error and responds with 500, like a framework without an error handler.
+// Ends a request that no middleware handled: logs an error and responds with 500, or responds with 404 without an
+// error.
 const giveUp = (response: ServerResponse, error: unknown): void => {
   if (error !== undefined) console.error(error)
   if (response.headersSent) {

@@ -105,7 +105,7 @@ describe.each(Object.keys(databases))('the start with a user table in %s', (name
     expect(message.split('\n')).toEqual([
       "users: table('people'): the table has no column e_mail (email). Did you mean email?",
       "users: table('people'): the table has no column enable (active). Did you mean enabled?",
-      "users: table('people'): the table has no column boss (isAdmin). It has id, email, enabled, name, seen.",
+      "users: table('people'): the table has no column boss (isAdmin). The table has the columns id, email, enabled, name, seen.",
     ])
   })
 

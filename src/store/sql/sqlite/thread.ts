@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * A connection in a separate thread for background work, because SQLite blocks its thread while it waits for the
- * disk. The thread starts with the first statement.
+ * A connection for background work in a separate thread, because SQLite blocks the calling thread while it waits for
+ * the disk. The thread starts with the first statement.
  */
 export class SqliteThread {
   readonly #path: string

@@ -40,8 +40,8 @@ const endsAt = ({ expires, refreshExpires }: Fields): number | null =>
 const field = columnsFor<Fields>()
 const secret = columnsFor<Secrets>()
 
-// A rotation does not write the columns that cannot change, such as the client and the user: PostgreSQL would then also
-// update their indexes and check their foreign keys.
+// A rotation writes only the columns marked with `replaced`. The other columns, such as the client and the user, cannot
+// change.
 const fieldColumns = {
   client_key: field.plain('clientKey', 'bigint'),
   user_id: field.plain('userId', 'userKey'),
@@ -70,8 +70,8 @@ const secretColumns = {
 }
 
 /**
- * Every column of a token's row, in the order of the statements. All writers and readers derive from this table. A
- * column without an entry, or a property of the record without a column, does not compile.
+ * Every column of a token's row, in the order of the insert statements. The compiler rejects a column without an entry,
+ * and a property of the record without a column.
  */
 export const tokenColumns = { ...fieldColumns, ...secretColumns } satisfies {
   readonly [Name in keyof TokenValues]: unknown
