@@ -39,7 +39,7 @@ export const inNameOf = <T>(
 ): T =>
   current.run({ id: requestId, http: { address, userAgent }, actor, ...(user && { user }) }, work)
 
-/** Returns the current actor and the origin of the request. */
+/** Returns the current actor and the origin of the request. Outside of a request, the actor is `system`. */
 export const currentOrigin = (): AuditOrigin => {
   const { id, http, user, actor } = current.getStore() ?? { actor: 'system' as const }
   return {

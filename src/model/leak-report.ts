@@ -21,5 +21,5 @@ export interface LeakReport extends LeakedCredential {
   readonly source: string
 }
 
-/** Notifies the owner. The server calls this function after the revocation, and does not wait for the result. */
+/** A callback that notifies the owner. The server calls it after the revocation, and does not wait for the result. */
 export type OnLeaked = (report: LeakReport) => void | Promise<void>

@@ -55,8 +55,8 @@ export interface UserTable {
 }
 
 /**
- * Callbacks for users outside of the database. The server calls `find` for every request of or for a user, such as a
- * request with the user's access token, so that a deactivation takes effect immediately.
+ * Callbacks for users outside of the database. The server calls `find` for every request that concerns a user, such as
+ * a request with the user's access token. A deactivation therefore takes effect immediately.
  */
 export interface UserCallbacks {
   /** Default `integer`. */

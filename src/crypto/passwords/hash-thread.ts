@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * Computes argon2id hashes in a worker thread with low priority, which starts at the first hash. If the worker cannot
- * start, for example because Node's permissions forbid workers, this thread computes the hashes without blocking.
+ * Computes argon2id hashes in a worker thread, which starts at the first hash. If the worker cannot start, for example
+ * because Node's permissions forbid workers, the hashes are computed asynchronously without a worker.
  */
 export class HashThread {
   readonly #waiting = new Map<number, Waiting>()

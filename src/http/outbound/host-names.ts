@@ -14,7 +14,7 @@ export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly
 export const nameServerLookup =
   (servers?: readonly string[]): Lookup =>
   async (hostname, signal) => {
-    // Create one resolver per look-up, since `cancel` aborts all queries of a resolver.
+    // Create one resolver per look-up, because `cancel` aborts all queries of a resolver.
     const resolver = new Resolver(resolverOptions)
     if (servers) resolver.setServers(servers)
     const cancel = () => resolver.cancel()
