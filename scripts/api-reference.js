@@ -12,7 +12,8 @@ import { parseAst } from 'vitest/node'
  *   exported: Map<string, Origin> }} File
  */
 /**
- * The file that declares or re-exports a name, and the name in that file. Without a path, another package declares it.
+ * The file that declares or re-exports a name, and the name in that file. `path` is omitted if another package declares
+ * the name.
  * @typedef {{ path?: string, name: string }} Origin
  */
 /**

@@ -1,6 +1,6 @@
 /**
  * A vitest reporter that writes test/attacks/results.json: the numbers of passed and failed tests of each case of the
- * catalogue, by project. Results of cases outside the run are retained.
+ * catalogue, by project. The file retains the results of cases that did not run.
  *
  *     npm run attacks
  */

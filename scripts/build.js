@@ -49,10 +49,10 @@ const inputs = [
 
 const executables = ['cli/main.js']
 
-/** An older lock is abandoned, because a running build updates the modification time of its lock every second. */
+/** The age of an abandoned lock. A running build updates the modification time of its lock every second. */
 const abandonedAfterMs = 10_000
 
-/** An older temporary directory belongs to a killed build, and is removed. */
+/** The age at which the temporary directory of a killed build is removed. */
 const leftoverAfterMs = 3_600_000
 
 const abortController = new AbortController()
@@ -97,7 +97,7 @@ const isOlderThan = async (path, milliseconds) => {
 
 /**
  * Removes an abandoned lock. Renames the lock first, so that only one of several waiting builds removes it. Then checks
- * the age again, because another build may have acquired the lock in between. If so, restores the lock.
+ * the age again, and restores a lock that another build has acquired in the meantime.
  */
 const takeOver = async () => {
   const moved = `${temporary}-lock`

@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path'
 const reference = /(?:from|import\() ?["'](\.[^"']+)["']/g
 
 /**
- * Removes the declarations to which no export of the package refers. Some of them refer to types of packages that an
- * application does not install.
+ * Removes the declarations to which no export of the package refers. Some of these declarations refer to packages that
+ * an application does not install.
  * @param {string} root the directory of the package
  * @param {string} directory the directory of the declarations
  */

@@ -15,7 +15,7 @@ address or query of a request.
 | \`event\` | one of the events below |
 | \`message\` | a sentence |
 | \`requestId\` | the ID of the request to the server, for entries that a request caused |
-| \`traceId\` | the OpenTelemetry trace, if there is one |
+| \`traceId\` | the ID of the OpenTelemetry trace; omitted without a trace |
 | \`error\`, \`cause\` | \`name\`, \`stack\` and \`cause\` of an error |
 | others | IDs: \`tokenId\`, \`clientId\`, \`userId\`, \`authorizationId\`; for \`http.request\` also \`method\`, \`route\`, \`status\` and \`milliseconds\` |
 

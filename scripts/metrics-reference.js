@@ -7,7 +7,7 @@ const head = `# Metrics and spans
 The metrics and spans of the server. [Logs, metrics and traces](../how-to/observability.md) describes how to collect them. A
 name follows the OpenTelemetry conventions if they define one. The changelog lists every change of a name.
 
-A request can select one of the known values of an attribute, but cannot create a value. No attribute contains a secret.
+The values of each attribute are fixed: no request can add a value. No attribute contains a secret.
 
 ## Metrics
 

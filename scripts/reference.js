@@ -43,8 +43,8 @@ const programHead = `
 `
 
 const programFoot = `
-The data folder is the folder of the database file. \`OAUTH2_CACHE_TYPE\` is one of the settings above; if it is not set,
-the address of Redis selects Redis. PostgreSQL needs the package \`pg\`, and Redis needs \`@redis/client\`: install them with
+The data folder is the folder of the database file. If the setting \`OAUTH2_CACHE_TYPE\` is not set,
+\`OAUTH2_CACHE_REDIS_URL\` selects Redis. PostgreSQL needs the package \`pg\`, and Redis needs \`@redis/client\`: install them with
 \`npm install\`. [How to use Redis](../how-to/redis.md) describes the address of Redis.
 `
 
@@ -92,7 +92,7 @@ const programVariables = [
     'SECRET_KEY_PREVIOUS',
     'previous keys, separated by commas',
     'none',
-    'Keys with which existing data can still be read.',
+    'Former secret keys, with which the server still reads existing data.',
   ],
 ]
 

@@ -72,7 +72,7 @@ const pageOf = async (
 }
 
 const take = async (page: Page, name: string, variant: string): Promise<void> => {
-  // Wait until the script of the page has inserted the confirmation, which it does with a delay.
+  // The script of the page inserts the confirmation with a delay, so wait for the confirmation.
   await page.locator('[role=status]:empty').waitFor({ state: 'detached' })
   const whole = await page.screenshot({
     path: join(folder, variant, `${name}.png`),

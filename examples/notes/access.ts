@@ -18,7 +18,7 @@ export const abilityOf = ({ user }: Auth): Ability => {
   return build({ detectSubjectType: () => 'Note' })
 }
 
-/** Refuses callers who may not perform this action on any note. Use it after the guards of a route. */
+/** Refuses callers who may not perform this action on any note. Use this middleware after the guards of a route. */
 export const may =
   (action: Action): RequestHandler =>
   (req, res, next) => {

@@ -30,7 +30,7 @@ export const createApp = (
   host.use(mount(server))
 
   const app = express.Router()
-  // Each route checks who is calling, what the token permits, and what the user may do.
+  // The guards of a route check who is calling, what the token permits, and what the user may do.
   app.use('/api', rest(server), express.json({ limit: '16kb' }))
 
   app.get(

@@ -46,7 +46,7 @@ const wellKnown = (issuer: string): string => {
   return `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`
 }
 
-/** Creates the demo data at the first start, and finds it at later starts. */
+/** Creates the demo data at the first start, and finds the demo user at later starts. */
 export const demoData = async (
   server: AuthorizationServer,
   notes: Notes,

@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 const executablePath = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
 
-/** Starts the installed Chromium. @throws Error that explains how to install one */
+/** Starts the installed Chromium. @throws Error that explains how to install Chromium */
 export const launch = (): Promise<Browser> => {
   try {
     accessSync(executablePath, constants.X_OK)

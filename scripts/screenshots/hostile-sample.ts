@@ -20,7 +20,7 @@ type TextOption<Options> = {
 }[keyof Options]
 
 /**
- * A long text for each text option of a personal token. A new text option causes a type error until it is added here.
+ * A long text for each text option of a personal token. A new option causes a type error until this record contains it.
  */
 const tokenTexts: Readonly<Record<TextOption<PersonalTokenOptions>, string>> = {}
 

@@ -43,7 +43,7 @@ export type Mailbox = Map<UserLinkPurpose, string>
 
 /**
  * Returns the options of the server for the screenshots. Sessions and tokens expire after 30 days or later, so that
- * those of the last weeks are valid.
+ * the sessions and tokens of the last weeks are valid.
  */
 export const sampleOptions = (
   clock: SampleClock,

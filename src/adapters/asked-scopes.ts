@@ -5,7 +5,7 @@
 
 const asked = new WeakMap<object, readonly string[]>()
 
-/** Declares the scopes that a step of a route requires. */
+/** Declares the scopes that a step of a route (a guard, other middleware or a handler) requires. Returns the step. */
 export const asking = <Step extends object>(step: Step, scopes: readonly string[]): Step => {
   asked.set(step, [...new Set([...askedBy([step]), ...scopes])])
   return step

@@ -4,7 +4,7 @@ import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { LookAhead } from './asked-scopes.ts'
 
-/** The authenticated caller of a request, and the server that authenticated it. */
+/** The authenticated or anonymous caller of a request, and the server that identified the caller. */
 export interface Caller {
   readonly server: AuthorizationServer
   readonly result: AuthResult
@@ -21,15 +21,15 @@ export interface RestOptions {
   /** The identifier of this part of the application in the server's `resources` (RFC 8707 §2). */
   readonly resource?: string
   /**
-   * Accepts only sessions and tokens that were issued for this resource (RFC 9068 §4). Refuses personal tokens and
-   * tokens for the whole application.
+   * Whether to accept only sessions, and tokens that were issued for exactly this resource (RFC 9068 §4). Personal
+   * tokens and tokens for the whole application are then refused.
    */
   readonly requireAudience?: boolean
 }
 
 /** The credentials of a request, and its target. */
 export interface SentCredentials extends PresentedCredentials {
-  /** The request target as the client sent it, if the framework knows it. */
+  /** The request target as the client sent it; the parsed URL if the framework does not reveal the target. */
   readonly target: string
 }
 
@@ -57,7 +57,7 @@ export const identifyAt = (
   }
 }
 
-/** The requirements for a caller. */
+/** A check of the caller, which works with every framework. */
 export interface Guard {
   /** The required scopes. */
   readonly scopes: readonly string[]
@@ -66,7 +66,8 @@ export interface Guard {
 }
 
 /**
- * Returns the error for a caller that a guard refuses; undefined if the guard accepts the caller.
+ * Applies a guard to a caller. Returns the error if the guard refuses the caller. Otherwise, records the scopes of the
+ * guard as passed and returns undefined.
  * @param behind the scopes of later guards
  */
 export const refusalBy = (
@@ -83,7 +84,10 @@ export const refusalBy = (
 
 /** The options of `requireApiAuth`. */
 export interface RequireApiAuthOptions {
-  /** Whether to accept callers without a credential. An invalid credential is always refused. */
+  /**
+   * Whether to accept callers without a credential. A session without its JWT counts as no credential. An invalid
+   * credential is always refused.
+   */
   readonly allowAnonymous?: boolean
 }
 
@@ -95,7 +99,10 @@ export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}):
   },
 })
 
-/** Creates a guard that requires scopes. @throws TypeError for an empty list, which would accept every token */
+/**
+ * Creates a guard that requires all scopes of a list, or with `any` at least one.
+ * @throws TypeError for an empty list, which would accept every token, and for an empty scope ID
+ */
 export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Guard => {
   if (scopes.length === 0 || !scopes.every((scope) => typeof scope === 'string' && scope !== '')) {
     throw new TypeError('A scope guard requires at least one scope ID.')
@@ -110,7 +117,8 @@ export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Gu
       const { kind, scopes: held } = auth
       const passes = kind !== 'anonymous' && (held === null || suffice(held))
       if (!passes) return server.challenge(result, named())
-      // With `any`, the application may use each of the listed scopes that the token holds.
+      // Record which scopes of the token were used. With `any`, the application may use every listed scope that the
+      // token holds.
       if (held) server.resourceServer.noteScopes(auth, any ? shared(scopes, held) : scopes)
       return undefined
     },
@@ -153,7 +161,8 @@ const readableHeaders = {
 
 /**
  * Returns the headers of a refusal. CORS headers let scripts of other sites read the challenge and `Retry-After`.
- * @param isSet returns whether the application has already set a header, which must not be replaced
+ * @param isSet returns whether the application has already set a header. CORS headers of the application are not
+ * replaced.
  */
 export const refusalHeaders = (
   { headers }: Refusal,

@@ -6,9 +6,9 @@ import type { RequireApiAuthOptions, RestOptions } from './caller.ts'
 import * as node from './node.ts'
 import { restStep } from './node-rest.ts'
 
-// Express extends Node's requests and responses, so this adapter adds only types and `locals`. Do not extend the type
-// of every request: the declaration could conflict with the declaration of another package, and would also apply to
-// requests for which `rest(server)` did not run.
+// Express extends Node's requests and responses, so this adapter reuses the adapter for Node. Do not add properties to
+// the type of every request. Another package may declare the same properties, and the properties are missing if
+// `rest(server)` did not run.
 
 /** The general extension: handles requests to endpoints and pages of the server, and passes on all other requests. */
 export const mount = (server: AuthorizationServer): RequestHandler =>
@@ -56,18 +56,21 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): RequestHandler 
 
 /**
  * Requires a session, or a token with all of these scopes.
- * @throws TypeError for an empty list, which would accept every token
+ * @throws TypeError for an empty list or an empty scope ID
  */
 export const requireOauthScopes = (...scopes: readonly ScopeName[]): RequestHandler =>
   node.requireOauthScopes(...scopes) as RequestHandler
 
-/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
+/**
+ * Requires a session, or a token with at least one of these scopes.
+ * @throws TypeError for an empty list or an empty scope ID
+ */
 export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): RequestHandler =>
   node.requireAnyOauthScope(...scopes) as RequestHandler
 
 /**
- * Adds the signed-in user, `jwt()` and `jwtToken()` to `locals` for templates of the application's pages. Handlers read
- * them with `pageOf(request)`.
+ * Adds the signed-in user, `jwt()` and `jwtToken()` to `locals` for templates of the application's pages. In handlers,
+ * `pageOf(request)` returns the same values.
  */
 export const page = (server: AuthorizationServer): RequestHandler => {
   const step = node.page(server)

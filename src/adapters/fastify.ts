@@ -25,26 +25,27 @@ import {
 } from './caller.ts'
 import { credentialsOf, respond } from './node-http.ts'
 
-// Do not extend the type of every request: the declaration could conflict with the declaration of another plugin, and
-// would also apply to requests for which `rest(server)` did not run.
+// Do not add properties to the type of every request. Another plugin may declare the same properties, and the
+// properties are missing if `rest(server)` did not run.
 const callers = new WeakMap<FastifyRequest, Caller>()
 const pages = new WeakMap<FastifyRequest, PageSession>()
 
 /** A guard for the option `onRequest` or `preHandler` of a route. */
 export type Hook = onRequestAsyncHookHandler
 
-// Applies the plugin to the scope that registers it instead of a new scope, like `fastify-plugin`.
+// Marks a plugin, like `fastify-plugin`, so that its hooks apply to the scope that registers the plugin instead of a
+// new scope.
 const plugin = (register: FastifyPluginAsync): FastifyPluginAsync =>
   Object.assign(register, { [Symbol.for('skip-override')]: true })
 
 /**
- * The general extension: handles requests to endpoints and pages of the server. If it is registered under a prefix, all
- * paths are below the prefix, except the well-known URLs, which are at the root of the host.
+ * The general extension: handles requests to endpoints and pages of the server. If you register the plugin under a
+ * prefix, it handles only the paths below the prefix, and not the well-known URLs at the root of the host.
  */
 export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
   const listener = respond(server)
   return async (app) => {
-    // Use a separate scope without body parsers, because the server needs the exact text of a form.
+    // Remove the body parsers from the scope of this plugin, because the server needs the exact text of a form.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _body, parsed) => parsed(null))
     const prefix = app.prefix.replace(/\/$/, '')
@@ -53,7 +54,7 @@ export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
       throw new Error(`The issuer ${server.issuer} is not under the prefix ${prefix}.`)
     for (const address of addresses) {
       app.all(address.slice(prefix.length), async (request, reply) => {
-        // Copy the headers that hooks of the application have set, because Fastify drops them here.
+        // Copy the headers that hooks of the application have set, because Fastify does not send them after `hijack`.
         for (const [name, value] of Object.entries(reply.getHeaders()))
           if (value !== undefined) reply.raw.setHeader(name, value)
         reply.hijack()
@@ -103,12 +104,15 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): Hook => guard(a
 
 /**
  * Requires a session, or a token with all of these scopes.
- * @throws TypeError for an empty list
+ * @throws TypeError for an empty list or an empty scope ID
  */
 export const requireOauthScopes = (...scopes: readonly ScopeName[]): Hook =>
   guard(oauthScopes(scopes))
 
-/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
+/**
+ * Requires a session, or a token with at least one of these scopes.
+ * @throws TypeError for an empty list or an empty scope ID
+ */
 export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): Hook =>
   guard(oauthScopes(scopes, { any: true }))
 

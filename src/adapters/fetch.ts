@@ -18,7 +18,7 @@ import {
   type SentCredentials,
 } from './caller.ts'
 
-/** Returns the parts of a fetch request that guards read. */
+/** Returns the parts of a `Request` that the authentication reads. */
 export const credentialsOf = (
   request: Request,
   { remoteAddress, raw = request, target = request.url }: Connection,
@@ -44,7 +44,7 @@ const callers = new WeakMap<Request, Caller>()
 
 /**
  * The REST extension for `fetch`: authenticates the caller.
- * @returns the refusal, or undefined
+ * @returns the response for a refused request; otherwise undefined
  * @throws TypeError for a resource that the server does not protect
  */
 export const rest = async (
@@ -92,7 +92,10 @@ export type Handler<This, Sent extends Request, Rest extends readonly unknown[],
   ...rest: Rest
 ) => Result
 
-/** Wraps a handler function; or decorates a handler method, as a standard decorator. The result returns a promise. */
+/**
+ * Wraps a handler function, or decorates a handler method as a standard decorator. The guarded handler returns a
+ * promise.
+ */
 export type HandlerGuard = <This, Sent extends Request, Rest extends readonly unknown[]>(
   handler: Handler<This, Sent, Rest, Response | Promise<Response>>,
   context?: ClassMethodDecoratorContext<This>,
@@ -104,12 +107,15 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): HandlerGuard =>
 
 /**
  * Requires a session, or a token with all of these scopes.
- * @throws TypeError for an empty list
+ * @throws TypeError for an empty list or an empty scope ID
  */
 export const requireOauthScopes = (...scopes: readonly ScopeName[]): HandlerGuard =>
   guard(oauthScopes(scopes))
 
-/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
+/**
+ * Requires a session, or a token with at least one of these scopes.
+ * @throws TypeError for an empty list or an empty scope ID
+ */
 export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): HandlerGuard =>
   guard(oauthScopes(scopes, { any: true }))
 
@@ -133,7 +139,7 @@ const guard = (rule: Guard): HandlerGuard => {
   }
 }
 
-// Copies the response, since its headers may be immutable. Does not replace headers of the application.
+// Copies the response, because its headers may be immutable. Does not replace headers of the application.
 const protect = (response: Response, { headers }: Caller): Response => {
   const copy = new Response(response.body, response)
   for (const [name, value] of Object.entries(headers))

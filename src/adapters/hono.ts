@@ -20,9 +20,8 @@ import {
 } from './caller.ts'
 import { credentialsOf } from './fetch.ts'
 
-// Use the context as the key, because middleware may replace the request. Do not extend the type of every context: the
-// declaration could conflict with the declaration of another package, and would also apply to requests for which
-// `rest(server)` did not run.
+// Use the context as the key, because middleware may replace the request. Do not add variables to the type of every
+// context. Another package may declare the same variables, and the variables are missing if `rest(server)` did not run.
 const callers = new WeakMap<Context, Caller>()
 const pages = new WeakMap<Context, PageSession>()
 
@@ -84,8 +83,9 @@ const unread = async ({ req }: Context): Promise<Request> => {
   return new Request(raw.url, { method, headers: raw.headers, body })
 }
 
-// Returns the middleware and handlers that Hono will run for a request. Do not use the helper in `hono/route`, which
-// fails if the application has another copy of Hono.
+// Returns the middleware that Hono runs before the handler of a request. The handler is the first function without the
+// parameter `next`. Do not use the helper in `hono/route`, because it fails if the application has another copy of
+// Hono.
 const stepsOf = ({ req }: Context): readonly unknown[] => {
   const steps = req.matchedRoutes.map(({ handler }) => findTargetHandler(handler))
   const answering = steps.findIndex(({ length }) => length < 2)
@@ -124,12 +124,15 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): MiddlewareHandl
 
 /**
  * Requires a session, or a token with all of these scopes.
- * @throws TypeError for an empty list
+ * @throws TypeError for an empty list or an empty scope ID
  */
 export const requireOauthScopes = (...scopes: readonly ScopeName[]): MiddlewareHandler =>
   guard(oauthScopes(scopes))
 
-/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
+/**
+ * Requires a session, or a token with at least one of these scopes.
+ * @throws TypeError for an empty list or an empty scope ID
+ */
 export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): MiddlewareHandler =>
   guard(oauthScopes(scopes, { any: true }))
 
@@ -164,7 +167,7 @@ export const page = (
   }
 }
 
-// The application or another package may declare the variable with its own type.
+// Avoid the type of `set`, because another package may declare the variable with another type.
 const setVariable = (context: Context, name: string, value: unknown): void =>
   (context.set as (name: string, value: unknown) => void)(name, value)
 

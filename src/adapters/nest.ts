@@ -36,13 +36,13 @@ import {
 import * as node from './node.ts'
 import { credentialsOf } from './node-http.ts'
 
-/** The general extension for `app.use(mount(server))`, on both platforms of Nest. */
+/** The general extension for `app.use(mount(server))`, on Express and Fastify. */
 export const mount: typeof node.mount = node.mount
 
 /** The injection token of the server. Guards use this token, so that they work without decorator metadata. */
 export const AUTHORIZATION_SERVER: unique symbol = Symbol('svc-oauth2server')
 
-/** Provides the server to all guards. */
+/** Provides the server to all guards and to `@Page()`. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module is a class in Nest
 export class AuthorizationServerModule {
   /** Returns the module for the `imports` of the application. */
@@ -70,7 +70,6 @@ interface HttpResponse {
 const requestOf = (context: ExecutionContext): HttpRequest =>
   context.switchToHttp().getRequest<HttpRequest>()
 
-// Express passes Node's request, and Fastify passes a wrapper around Node's request.
 const rawRequest = (request: HttpRequest): IncomingMessage => request.raw ?? request
 
 const responseOf = (context: ExecutionContext): HttpResponse =>
@@ -82,7 +81,8 @@ const setHeaders = (context: ExecutionContext, headers: Readonly<Record<string, 
 }
 
 /**
- * Converts a refusal to an exception of Nest, so that the application's filters see it.
+ * Converts a refusal to an exception of Nest, which the exception filters of the application receive. Sets the headers
+ * of the refusal.
  * @throws the error itself if it is not a refusal
  */
 const asHttpException = (
@@ -97,13 +97,13 @@ const asHttpException = (
   return new HttpException(refusal.body, refusal.status)
 }
 
-/** A decorated class or method. */
-type Decorated = abstract new (...parts: never[]) => unknown
+/** The constructor of a class. */
+type Constructor = abstract new (...parts: never[]) => unknown
 
 // Returns the objects whose decorators apply to a request: the method, its class and the base classes.
 const places = (context: ExecutionContext): readonly object[] => {
   const found: object[] = [context.getHandler()]
-  let place: Decorated | null = context.getClass()
+  let place: Constructor | null = context.getClass()
   while (typeof place === 'function') {
     found.push(place)
     place = Object.getPrototypeOf(place)
@@ -152,7 +152,7 @@ const guard = (rule: Guard): Type<CanActivate> => {
       const at = places(context)
       const part = at.map((place) => resources.get(place)).find((given) => given !== undefined)
       const identify = identifyAt(this.#server, part)
-      // Guards of the class run before guards of the method.
+      // List the scopes of the class first, because guards of the class run before guards of the method.
       return identify(credentialsOf(raw, this.#server, request), () => askedBy(at.toReversed()))
     }
   }
@@ -173,13 +173,16 @@ export const RequireApiAuth = (options?: RequireApiAuthOptions): ClassDecorator 
 
 /**
  * Requires a session, or a token with all of these scopes.
- * @throws TypeError for an empty list
+ * @throws TypeError for an empty list or an empty scope ID
  */
 export const RequireOauthScopes = (
   ...scopes: readonly ScopeName[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes))
 
-/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
+/**
+ * Requires a session, or a token with at least one of these scopes.
+ * @throws TypeError for an empty list or an empty scope ID
+ */
 export const RequireAnyOauthScope = (
   ...scopes: readonly ScopeName[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes, { any: true }))

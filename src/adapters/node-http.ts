@@ -9,11 +9,11 @@ import { allHeaders, hadBody, NodeSource, rawHeader } from './node-source.ts'
 export const sentTarget = (request: IncomingMessage & { readonly originalUrl?: string }): string =>
   request.originalUrl ?? request.url ?? '/'
 
-/** Returns the request target without a host, because a sender can choose the host of an absolute target. */
+/** Returns the request target without a host, because the sender of an absolute target can forge its host. */
 export const targetOf = (request: IncomingMessage): string =>
   sentTarget(request).replace(origin, '') || '/'
 
-/** Returns the parts of a Node request that guards read. */
+/** Returns the parts of a Node request that the authentication reads. */
 export const credentialsOf = (
   request: IncomingMessage,
   server: Pick<AuthorizationServer, 'clientAddress'>,
@@ -91,7 +91,7 @@ const send = async (answer: HttpResponse | Response, response: ServerResponse): 
 
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
-// Adds the cookies that the application has already set, which the listener would otherwise replace.
+// Adds the cookies that the application has already set, because the listener would replace these cookies.
 const withCookies = (answer: Response, theirs: number | string | string[] = []): Response => {
   if (!answer.headers.has('set-cookie')) return answer
   const copy = new Response(answer.body, answer)
@@ -113,8 +113,8 @@ const restoreBody = (request: Drained): void => {
     )
 }
 
-// Restores the text of a form from the result of a body parser. If a value is a list, the
-// sender repeated the parameter or wrote brackets. Repeat the parameter, so that the protocol refuses the parameter.
+// Restores the text of a form from the result of a body parser. If a value is a list, the sender repeated the parameter
+// or added brackets to its name. Append every item twice, so that the protocol refuses the repeated parameter.
 const formOf = (body: object): string => {
   const form = new URLSearchParams()
   for (const [name, value] of Object.entries(body)) {

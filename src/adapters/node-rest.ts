@@ -18,7 +18,7 @@ const entered = Symbol('svc-oauth2server scopes')
 
 type Noted = IncomingMessage & { [found]?: Caller; [entered]?: readonly string[] }
 
-/** Returns the caller of a request, if the REST extension has run. */
+/** Returns the caller of a request; undefined if the REST extension has not run. */
 export const callerOf = (request: Noted): Caller | undefined => request[found]
 
 /** Records the scopes that the guards of a chain require, at the start of the chain. */

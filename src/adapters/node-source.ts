@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { RequestSource } from '../http/request.ts'
 
 /**
- * Returns all values of a header, joined by a comma. Node's `headers` contains only the first of two `Authorization`
- * headers.
+ * Returns all values of a header, joined by the separator; null without the header. Node's `headers` contains only the
+ * first of two `Authorization` headers.
  */
 export const rawHeader = (
   { rawHeaders }: IncomingMessage,
@@ -36,7 +36,7 @@ export const hadBody = ({ headers }: IncomingMessage): boolean =>
 
 const decoder = new TextDecoder()
 
-/** Reads a Node request lazily. */
+/** The source of a Node request, whose parts are read only when they are needed. */
 export class NodeSource implements RequestSource {
   readonly method: string
   readonly target: string

@@ -45,12 +45,15 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): Middleware =>
 
 /**
  * Requires a session, or a token with all of these scopes.
- * @throws TypeError for an empty list
+ * @throws TypeError for an empty list or an empty scope ID
  */
 export const requireOauthScopes = (...scopes: readonly ScopeName[]): Middleware =>
   guard(oauthScopes(scopes))
 
-/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
+/**
+ * Requires a session, or a token with at least one of these scopes.
+ * @throws TypeError for an empty list or an empty scope ID
+ */
 export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): Middleware =>
   guard(oauthScopes(scopes, { any: true }))
 
@@ -111,7 +114,8 @@ export const chain = (
   return asking(chained, scopes)
 }
 
-// Logs the error and responds with 500, like a framework without an error handler.
+// Ends a request that no middleware handled: logs an error and responds with 500, or responds with 404 without an
+// error.
 const giveUp = (response: ServerResponse, error: unknown): void => {
   if (error !== undefined) console.error(error)
   if (response.headersSent) {

@@ -11,7 +11,7 @@ export interface ProviderOperations {
     readonly accessToken?: string
     readonly refreshToken?: string
   }): Promise<FoundToken | undefined>
-  /** Finds a user by their credentials. Called only by the `password` grant. */
+  /** Finds a user by e-mail address and password, for the `password` grant. */
   getUser(email: string, password: string): Promise<User | undefined>
 }
 
@@ -28,9 +28,8 @@ export interface ClientFinder {
   /** @throws OAuthError if an extension does not accept the ID, or if the look-up failed */
   getClient(clientId: string, lookup?: ClientLookup): Promise<Client | undefined>
   /**
-   * Returns a client as this process last read it, possibly outdated. Pass the version to `tokens.issue`, and call
-   * `getClient` before you refuse a request. Returns undefined if this process has not read the client yet, or if a
-   * function of the application takes part in token requests.
+   * Returns a copy of the client from the memory of this process. Pass the version to `tokens.issue`, which detects an
+   * outdated copy. Call `getClient` before you refuse a request, or if this function returns undefined.
    */
   recallClient(clientId: string): { readonly client: Client; readonly version: string } | undefined
 }

@@ -86,7 +86,7 @@ export const orRevokeReplay = async <T>(
   }
 }
 
-/** Returns the authorization that a redeemed code created. Its row remains after the code is deleted. */
+/** Returns the authorization that a redeemed code created. The row of the authorization outlives the code. */
 const redeemedFor = (
   kind: CodeKind,
   value: string,
@@ -119,7 +119,7 @@ export const unknownCode = async (
 ): Promise<OAuthError> => {
   const authorization = await redeemedFor(kind, value, server)
   if (!authorization?.code || authorization.revokedAt !== null) return invalidCode(kind)
-  // After a reset of the client ID, the stored binding contains the former ID: use the current ID.
+  // After a reset of the client ID, the stored binding contains the former ID, so replace it by the current ID.
   if (authorization.clientId !== client.clientId) return invalidCode(kind)
   const binding = { ...authorization.code, clientId: authorization.clientId }
   check(binding)

@@ -22,7 +22,7 @@ export const shortLived = <T>(): ShortLivedKind<T> => ({})
 
 /** The names that an extension registers in addition to its grants and endpoints. */
 export interface DeclaredNames {
-  /** Error codes with their HTTP status. A code must differ from the built-in codes, because it is sent unchanged. */
+  /** Error codes with their HTTP status. A code must differ from the built-in codes, because responses add no prefix. */
   readonly errors?: Readonly<Record<string, number>>
   /** Limits: the maximum number of points in a period of seconds. */
   readonly limits?: Readonly<Record<string, Pick<Limit, 'points' | 'seconds'>>>
@@ -49,7 +49,7 @@ export interface ExtensionNames<D extends DeclaredNames = DeclaredNames> {
   readonly declared: D
   /** The limits, for `server.limits`. */
   readonly limits: { readonly [Name in KeyOf<D['limits']>]: Limit }
-  /** Creates an error with a code of the extension. The client receives the description, and the log the `cause`. */
+  /** Creates an error with a code of the extension. The response contains `description`. The log contains `cause`. */
   error(
     code: KeyOf<D['errors']>,
     description: string,

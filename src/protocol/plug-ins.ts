@@ -8,7 +8,7 @@ import type { ServerContext } from './server-context.ts'
 
 /** The code that redeems the token requests with one `grant_type`. */
 export type Grant = GrantFor<ServerContext>
-/** A grant of this package. Its function `isOn` reads the setting that enables it. */
+/** A grant of this package, which must define `isOn` and `worksWithoutConsent`. */
 export type BuiltInGrant = Grant & Required<Pick<Grant, 'isOn' | 'worksWithoutConsent'>>
 /** One way for a client to authenticate at the token endpoint. */
 export type ClientAuthenticationMethod = ClientAuthenticationMethodFor<ServerContext>

@@ -49,7 +49,7 @@ export interface ResourceServerOptions {
 
 const lacksScope = 'The token lacks a required scope.'
 const notValid = 'The access token is not valid.'
-// Tell the reason to the holder of a valid token, who needs the resource to request another token.
+// Reveal the reason, because the client has a valid token and must request another token for this resource.
 const issuedForAnother = (resource: string): string =>
   `The access token was not issued for this resource. Request a token with resource=${resource}`
 
@@ -67,8 +67,7 @@ export class ResourceServer {
   }
 
   /**
-   * Reads the credential of a request.
-   * @returns `anonymous` for a request without a credential
+   * Authenticates a request. The result for a request without a credential is `anonymous`.
    * @throws OAuthError, JWTExtendedException for an invalid credential, or 429 if a limit is reached
    */
   async resolve(request: PresentedCredentials): Promise<AuthResult> {
@@ -100,7 +99,7 @@ export class ResourceServer {
     return this.#challenge('insufficient_scope', lacksScope, operation)
   }
 
-  /** Records the scopes that a guard required from an accepted caller, for the hint about unused scopes. */
+  /** Records the scopes that a guard required from a personal token, for the hint about unused scopes. */
   noteScopes({ kind, tokenId }: Auth, scopes: readonly string[]): void {
     if (kind === 'personal_token' && tokenId !== null) this.#options.noteScopes(tokenId, scopes)
   }
@@ -124,7 +123,7 @@ export class ResourceServer {
   }
 
   /**
-   * Returns the error for an invalid token in the DPoP scheme or an invalid proof. RFC 9449 §7.1.
+   * Returns an error with a challenge in the DPoP scheme. RFC 9449 §7.1.
    * @param headers additional headers of the response
    */
   dpopRefusal(
@@ -141,7 +140,7 @@ export class ResourceServer {
     })
   }
 
-  // A proxy in front of the application may add a header such as `Basic`, which is not a credential for this server.
+  // A header with another scheme is no credential for this server. For example, a proxy may require `Basic`.
   #hasForeignScheme(authorization: string | null): boolean {
     if (authorization === null || servedScheme.test(authorization)) return false
     const [, scheme] = /^([\w!#$%&'*+.^`|~-]+) +\S/.exec(authorization) ?? []
@@ -322,7 +321,7 @@ const mayBeJwt = (authorization: string, headerType: string | null): boolean => 
   )
 }
 
-// A JWT of this type is an access token (RFC 9068 §2.1). Other JWTs can be the JWT of a session.
+// An access token has the JWT type `at+jwt` (RFC 9068 §2.1). Other JWTs can be the JWT of a session.
 const isJwtAccessToken = (value: string): boolean => {
   try {
     const header: unknown = JSON.parse(
@@ -341,7 +340,7 @@ const isJwtAccessToken = (value: string): boolean => {
 const queryTokens = (query: string): readonly string[] =>
   /access_token|%/.test(query) ? new URLSearchParams(query).getAll('access_token') : []
 
-/** Returns the headers of a quota per minute, with the remaining requests and the seconds until they are restored. */
+/** Returns the headers of a quota per minute. @param seconds the time until the quota is restored */
 const quotaHeaders = (points: number, left: number, seconds: number) => ({
   'ratelimit-policy': `"token";q=${points};w=60`,
   ratelimit: `"token";r=${left};t=${seconds}`,

@@ -64,7 +64,7 @@ export interface Keys {
   readonly signingKeys: SigningKeys
 }
 
-/** Limits and queues, so that one client or network cannot exclude others. */
+/** Limits and queues, so that one client or network cannot block others. */
 export interface Throttling {
   readonly limits: Limits
   /** Queues of token requests, so that a burst of one client does not delay other clients. */
@@ -82,7 +82,7 @@ export interface Callers {
 
 /** The pages and the values that all pages share. */
 export interface Ui {
-  /** The functions that render the pages: built in, or the host's. */
+  /** The functions that render the pages. The host can replace each of them. */
   readonly pages: Pages
   readonly brand: Brand
   /** The URLs that all pages link to. */
@@ -91,7 +91,7 @@ export interface Ui {
   readonly errorView: string
 }
 
-/** Reports the health of this process, writes the events and token uses that it has collected, and counts grants. */
+/** Functions for monitoring and shutdown: health, grant counts, and the data that this process has not written yet. */
 export interface Operations {
   /** Returns whether this process can handle requests. */
   isReady(): Promise<boolean>
@@ -105,9 +105,9 @@ export interface Operations {
   countGrant<T>(type: string, run: () => Promise<T>): Promise<T>
 }
 
-/** Handles ended logins: notifies the clients of OpenID Connect, and revokes access without `offline_access`. */
+/** Ends logins at OpenID Connect clients: notifies the clients, and revokes access without `offline_access`. */
 export interface Logouts {
-  /** Ends the logins of a user whose sessions at this server do not exist any more. */
+  /** Ends those logins of a user that belong to an ended session of this server. */
   sessionsEnded(userId: UserId): Promise<void>
   /** Notifies the clients of a deactivated or deleted user. The tokens of this user are already invalid. */
   userEnded(userId: UserId): Promise<void>
@@ -124,7 +124,7 @@ export interface Logouts {
 export interface HostHooks {
   /** Decides on clients that register themselves. */
   readonly registerClient: RegisterClient | undefined
-  /** Receives each credential that a secret scanner found. */
+  /** Notifies the owner of a credential that the server revoked after a leak report. */
   readonly onLeaked: OnLeaked | undefined
   /** Returns claims about a user, for clients with OpenID Connect. */
   readonly claims: FindClaims | undefined

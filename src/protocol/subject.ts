@@ -34,7 +34,7 @@ export const userIdFor = async (
 
 /**
  * Returns the sector of a client: the host of its sector identifier, or of its redirect URIs (Core §8.1). If neither
- * proves the sector, the client ID forms a separate sector: the client must not learn the subjects of another sector.
+ * proves the sector, the client has its own sector, so that it does not learn the subjects of another sector.
  */
 const sectorOf = (client: PairwiseClient): string => {
   const { sector_identifier_uri: uri } = keptMetadata(client)

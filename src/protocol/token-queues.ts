@@ -7,8 +7,8 @@ const maxWaiting = 1_000
 /** The maximum wait of a request in milliseconds. A request that waited longer is refused. */
 const maxWait = 30_000
 /**
- * Usually, delayed requests wait for a quiet turn. If the last request of a sender began more than this number of turns
- * ago, the sender's next request does not wait for a quiet turn.
+ * Delayed requests usually wait for a quiet turn of the event loop (see below). If the last request of a sender began
+ * more than this number of turns ago, the sender's next request does not wait for a quiet turn.
  */
 const restingTurns = 32
 /** The target range for the duration of a turn, in milliseconds. `#adapt` changes the number of requests per turn. */
@@ -44,7 +44,7 @@ export class TokenQueues {
   #isQuiet = true
   /** The number of requests that begin in the next quiet turn. */
   #requestsPerTurn = 1
-  /** The start time of the last turn, if requests began in it. */
+  /** The start time of the last turn; undefined if no request began in that turn. */
   #begun: number | undefined
 
   /**
@@ -130,7 +130,7 @@ export class TokenQueues {
     else if (took > maxTurn) this.#requestsPerTurn = Math.max(1, this.#requestsPerTurn / 2)
   }
 
-  /** Begins up to `max` waiting requests. Returns the number of requests that it began. */
+  /** Begins up to `max` waiting requests. Returns how many requests have begun. */
   #begin(max: number): number {
     let begun = 0
     for (const queue of this.#ready) {

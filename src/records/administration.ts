@@ -21,7 +21,7 @@ export interface Actor {
   readonly address: string
 }
 
-/** The actions of administrators on an application. */
+/** An action of an administrator on a client. */
 export type ClientAct =
   | 'verify'
   | 'unverify'
@@ -47,7 +47,7 @@ const emailOf = (
   emails: ReadonlyMap<UserId, string | null>,
 ): string | null => (userId === null ? null : (emails.get(userId) ?? null))
 
-/** The lists and actions of the administration page. Each action and its audit event are one transaction. */
+/** The lists and actions of the administration pages. */
 export class Administration {
   readonly #context: RecordsContext
 
@@ -55,7 +55,7 @@ export class Administration {
     this.#context = context
   }
 
-  /** Lists the clients whose name, ID or owner matches the text; all clients for an empty text. */
+  /** Lists the clients whose name, ID or owner's e-mail address contains the text; all clients for an empty text. */
   clients(text: string, cursor: Cursor): Promise<Page<ListedClient>> {
     return new Clients(this.#context).search(text, cursor)
   }
@@ -71,7 +71,7 @@ export class Administration {
     return { items: named, next }
   }
 
-  /** Lists the summaries of the clients that `clients` lists. An HTML page sorts them and shows a part of them. */
+  /** Lists the summaries of the clients that `clients` lists. An HTML page sorts the summaries and shows some. */
   clientSummaries(text: string, cursor: Cursor): Promise<Page<AnyClientSummary>> {
     return this.#context.store.clients.searchSummaries(text.normalize('NFC'), cursor)
   }
@@ -89,7 +89,7 @@ export class Administration {
     return this.#context.store.tokens.searchSummaries(search, cursor)
   }
 
-  /** Adds the e-mail addresses of the application's users, which the store cannot read. */
+  /** Adds the e-mail addresses of the users to the tokens, if the store cannot read the users of the application. */
   async withEmails<T extends { readonly userId: UserId | null; readonly userEmail: string | null }>(
     tokens: readonly T[],
   ): Promise<readonly T[]> {
@@ -98,7 +98,7 @@ export class Administration {
     return tokens.map((token) => ({ ...token, userEmail: emailOf(token.userId, emails) }))
   }
 
-  // Looks up each user of the application once. Returns undefined if the store contains the users.
+  // Looks up each user of the application once. Returns undefined if the store can read the users.
   async #emailsOf(
     userIds: readonly (UserId | null)[],
   ): Promise<ReadonlyMap<UserId, string | null> | undefined> {
@@ -110,7 +110,7 @@ export class Administration {
     return emails
   }
 
-  /** Carries out an action on a client. @throws InvalidField if the client does not exist */
+  /** Performs an action on a client. @throws InvalidField if the client does not exist or does not allow the action */
   async actOnClient(clientId: string, act: ClientAct, actor: Actor): Promise<void> {
     await withinTransaction(this.#context, async (tx) => {
       const clients = new Clients(this.#inNameOf(actor, tx))
@@ -139,7 +139,7 @@ export class Administration {
     })
   }
 
-  /** Revokes a token and the other tokens of its authorization. @throws InvalidField for an unknown token */
+  /** Revokes a token like `Tokens.revoke`. @throws InvalidField for an unknown token */
   async deleteToken(id: number, actor: Actor): Promise<void> {
     await withinTransaction(this.#context, async (tx) => {
       const tokens = new Tokens(this.#inNameOf(actor, tx))

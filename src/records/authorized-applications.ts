@@ -23,7 +23,9 @@ export interface Device {
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The expiry of the current tokens, in milliseconds since the epoch; null if they never expire. */
+  /**
+   * The latest expiry of the current tokens, in milliseconds since the epoch; null if the access token never expires.
+   */
   readonly ends: number | null
   readonly lastUse: TokenUse | null
 }
@@ -61,8 +63,8 @@ export class AuthorizedApplications {
   }
 
   /**
-   * Lists the summaries of the applications that a user authorized. A page searches and sorts the summaries, and then
-   * reads the applications that it shows.
+   * Lists the summaries of the applications that a user authorized. An HTML page searches and sorts the summaries, and
+   * then calls `among` for the applications on the page.
    */
   summariesOf(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedSummary>> {
     return new Clients(this.#context).summariesAuthorizedBy(userId, cursor)
@@ -117,7 +119,7 @@ export class AuthorizedApplications {
     return listed.filter(isOwn)
   }
 
-  /** Returns the device with a token of the user; undefined for an unknown token or a token of another user. */
+  /** Returns the device with this active token; undefined for an unknown token or a token of another user. */
   async device(userId: UserId, tokenId: number): Promise<Device | undefined> {
     const { store, clock } = this.#context
     const row = await store.tokens.authorized(tokenId, clock())
@@ -128,8 +130,9 @@ export class AuthorizedApplications {
   }
 
   /**
-   * Revokes the consent, codes and tokens of an application on all devices. The application must request consent again.
-   * Returns false if nothing was revoked.
+   * Deletes the consent of a user for an application, and revokes the authorizations of the application with their
+   * tokens. Codes that were not redeemed become invalid, because their redemption requires the consent.
+   * @returns false if the user had neither a consent nor a token for the application
    */
   async revoke(userId: UserId, clientId: string): Promise<boolean> {
     const { store, clock, audit } = this.#context
@@ -137,7 +140,7 @@ export class AuthorizedApplications {
     return store.transaction(async (tx) => {
       const hadConsent = await tx.consents.delete(userId, clientId)
       let count = 0
-      // A setting limits the number of authorizations, so that this transaction remains short.
+      // The setting `authorizationsPerApplication` limits the number of batches, so one transaction is short enough.
       for (let part = revocationBatch; part === revocationBatch; count += part)
         part = await tx.authorizations.revokeOfUser(userId, clientId, clock(), revocationBatch)
       if (!hadConsent && count === 0) return false
@@ -147,7 +150,7 @@ export class AuthorizedApplications {
     })
   }
 
-  /** Revokes all consents and authorizations of a user, in batches. */
+  /** Deletes all consents of a user and revokes all authorizations, in batches. */
   async revokeAll(userId: UserId): Promise<void> {
     const { store, clock, audit } = this.#context
     let count = 0

@@ -17,7 +17,10 @@ export class Consents {
     this.#context = context
   }
 
-  /** Returns the consent of a user; undefined if it does not exist or its row was tampered with. */
+  /**
+   * Returns the consent of a user. Returns undefined for a missing row, for a row that was tampered with, and for the
+   * consent of a former user with the same ID.
+   */
   async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
     const consent = this.#opened(await this.#context.store.consents.find(userId, clientId))
     const users = new Users(this.#context)
@@ -25,8 +28,9 @@ export class Consents {
   }
 
   /**
-   * Stores that the user grants the client these scopes, in addition to earlier scopes. Also stores the optional scopes
-   * that the user refused.
+   * Adds scopes to the consent of a user for a client. Removes the scopes that the user declined, and stores them as
+   * declined.
+   * @throws ReferenceNotFound if the client does not exist
    */
   async grant(
     userId: UserId,
@@ -79,7 +83,8 @@ export class Consents {
     log({
       level: 'error',
       event: 'consent.tampered',
-      message: 'A consent row was tampered with, or sealed with another secret key; it is refused.',
+      message:
+        'A consent row was tampered with, or sealed with another secret key; the server refuses the row.',
       userId,
       clientId,
     })

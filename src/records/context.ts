@@ -20,37 +20,37 @@ import type { TokenBounds } from './tokens/token-bounds.ts'
 import type { Turns } from './turns.ts'
 
 /**
- * Creates the value of a self-contained access token (RFC 9068) from its record.
- * @param store the transaction in which the token is written
+ * Creates a self-contained access token (RFC 9068) with the values of these fields.
+ * @param store the store of the caller, which may belong to a transaction
  */
 export type MintAccessToken = (fields: Omit<TokenFields, 'id'>, store: Store) => Promise<string>
 
-/** The parts of the server that records use. If `store` is the store of a transaction, records use that transaction. */
+/** The parts of the server that records use. If `store` belongs to a transaction, the records use this transaction. */
 export interface RecordsContext {
   readonly store: Store
   /** Queues transactions that lock the same row. */
   readonly turns: Turns
-  /** Short-lived values, in the store or in the cache of `OAUTH2_CACHE_TYPE`. */
+  /** Short-lived values, in the store or in the cache that `OAUTH2_CACHE_TYPE` selects. */
   readonly transients: Transients
   readonly settings: Settings
   readonly scopes: ScopeRegistry
   readonly keys: KeyRing
   readonly intact: IntactState
   readonly passwords: PasswordHasher
-  /** Returns the default requester of a password check. */
+  /** Returns the requester of a password check for which the caller names no requester. */
   readonly requester: () => Requester
   readonly limits: Limits
   readonly clientContext: Omit<ClientContext, 'countUsers'>
   /** Looks up users of the application; undefined if the store can read the users. */
   readonly hostUsers: UserCallbacks | undefined
   readonly userKeyType: UserKeyType
-  /** Checks passwords of users of the application; undefined for built-in users, and without this callback. */
+  /** The callback of the application that checks passwords; undefined if the application passed no callback. */
   readonly withPassword: FindByPassword | undefined
-  /** Deactivates users of the application; undefined for built-in users, and without this callback. */
+  /** The callback of the application that deactivates users; undefined if the application passed no callback. */
   readonly setActive: SetActive | undefined
-  /** The function of the application that wraps saving tokens: `save_token` of the specification. */
+  /** The function of the application that wraps the saving of a token: `save_token` of the specification. */
   readonly saveToken: SaveToken | undefined
-  /** Creates self-contained access tokens. Without it, an access token is a random value. */
+  /** Creates self-contained access tokens; undefined if access tokens are random values. */
   readonly mint?: MintAccessToken | undefined
   readonly clock: () => number
   readonly random: RandomSource
@@ -63,7 +63,7 @@ export interface RecordsContext {
   readonly fetchLogo: (clientId: string) => void
 }
 
-/** Runs work inside one transaction. Background work starts after the commit. */
+/** Runs work in one transaction. The effects of `removed` and `fetchLogo` start after the commit. */
 export const withinTransaction = async <T>(
   context: RecordsContext,
   work: (tx: RecordsContext) => Promise<T>,
@@ -83,7 +83,7 @@ export const withinTransaction = async <T>(
 
 const maxAttempts = 5
 
-/** Retries an attempt with new random values after a unique violation. */
+/** Repeats an attempt while the attempt returns undefined or throws `UniqueViolation`, at most five times. */
 export const retryOnCollision = async <T>(attempt: () => Promise<T | undefined>): Promise<T> => {
   for (let tries = 0; tries < maxAttempts; tries += 1) {
     try {

@@ -15,9 +15,7 @@ export interface DeviceAuthorization extends CodeBinding {
   readonly expiresAt: number
 }
 
-/**
- * The decision of a user. A separate name for the decision ensures that only the first concurrent decision is stored.
- */
+/** The decision of a user about a device. The first of several concurrent decisions is stored under a separate name. */
 export interface DeviceDecision {
   readonly userId: UserId
   readonly allowed: boolean
@@ -76,7 +74,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
     },
 
     async find(deviceCode: string): Promise<DeviceAuthorization | undefined> {
-      // Other values of this kind have names that do not match the syntax of a device code.
+      // Reject names of other values of this kind, such as the decision. Their names contain a space.
       return deviceCodeSyntax.test(deviceCode) ? requests.get(deviceCode) : undefined
     },
 
@@ -92,7 +90,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
       return undefined
     },
 
-    /** Consumes a user code. Exactly one of concurrent calls returns true. */
+    /** Consumes a user code. At most one of several concurrent calls returns true. */
     async take(name: string, deviceCode: string): Promise<boolean> {
       return (await userCodes.take(name)) === deviceCode
     },
@@ -118,13 +116,13 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
       return decisions.set(decisionOf(deviceCode), decision, keptUntil(asked))
     },
 
-    /** Returns the decision of the user; undefined until it is complete. */
+    /** Returns the decision of the user; undefined until the decision is complete. */
     async decision(deviceCode: string): Promise<DeviceDecision | undefined> {
       const found = await decisions.get(decisionOf(deviceCode))
       return found?.allowed && !found.granted ? undefined : found
     },
 
-    /** Records a poll before the decision. Returns true if the poll was too early, and then lengthens the interval. */
+    /** Records a poll. If the poll came too early, lengthens the interval and returns true. */
     async isTooEarly(deviceCode: string, { expiresAt }: DeviceAuthorization): Promise<boolean> {
       const interval = (await intervals.get(intervalOf(deviceCode))) ?? pollInterval
       const until = (seconds: number): number => clock() + seconds * 1000 - tolerance
@@ -135,7 +133,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
       return true
     },
 
-    /** Counts wrong proofs. Each caller gets a different number. */
+    /** Counts a wrong proof for a code, and returns the number of wrong proofs so far. */
     countFailure: (deviceCode: string, asked: DeviceAuthorization) =>
       requests.countFailure(deviceCode, keptUntil(asked)),
 

@@ -22,7 +22,7 @@ export interface LimitsOptions {
   readonly log?: LogSink
 }
 
-/** A limit with the sender and the target to which it applies. Events with equal keys are counted together. */
+/** A limit for one network and one target, such as an account. Events with equal keys are counted together. */
 interface Counter extends Limit {
   readonly network: string
   /** The key in the memory of this process. */
@@ -36,27 +36,27 @@ export interface Try {
   readonly target?: string
 }
 
-/** A count, and the milliseconds until it expires. */
 interface Count {
   readonly count: number
+  /** Milliseconds until the count expires. */
   readonly wait: number
+  /** Whether all nodes share the count. */
   readonly isShared: boolean
 }
 
-/**
- * A limit whose places are all taken (see `attempt`). This process refuses attempts until `until` without reading the
- * places again. The first place becomes free at `earliest`. Both are milliseconds since the epoch.
- */
+/** A limit whose places are all taken (see `attempt`). Times are in milliseconds since the epoch. */
 interface Refused {
+  /** Before this time, the process refuses attempts without reading the places again. */
   readonly until: number
+  /** The time at which the first place expires. */
   readonly earliest: number
 }
 
 /** The maximum number of reached limits in the memory of this process. */
 const maxEntries = 10_000
 /**
- * The number of equal parts of a limit. A process increments the shared counter once for each part that its failures
- * fill, so that many failures cause few writes.
+ * The number of parts into which a limit is divided. A process increments the shared counter once per part instead of
+ * once per failure, so that many failures cause few writes.
  */
 const parts = 20
 /** The maximum number of characters of a target. A longer target is replaced with its digest. */
@@ -66,8 +66,8 @@ const oneSecond = 1_000
 
 /**
  * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts separately.
- * A limit is the name of an entry of the limit table, or an object. It applies to the network of an IP address, to a
- * target such as an account or a client, or to both.
+ * A limit is passed as an object, or by its name in the limit table. A limit applies to the network of an IP address,
+ * to a target such as an account or a client, or to the combination of network and target.
  */
 export class Limits {
   readonly #transients: Transients
@@ -84,9 +84,9 @@ export class Limits {
   /** The number of attempts in progress, by counter. */
   readonly #inProgress = new Map<string, number>()
   readonly #localLimiters = new Map<string, RateLimiterMemory>()
-  /** The number of attempts so far. It determines the place at which an attempt begins to search for a free place. */
+  /** The number of attempts so far, from which each attempt derives the first place that it tries to take. */
   #attempts = 0
-  /** The last increment of each counter with increments in progress. */
+  /** The last queued increment of each counter. */
   readonly #turns = new Map<string, Promise<unknown>>()
 
   constructor(transients: Transients, clock: () => number, options: LimitsOptions = {}) {
@@ -96,7 +96,7 @@ export class Limits {
   }
 
   /**
-   * Refuses a caller if this process knows that a limit is reached. Does not count the call or use the store.
+   * Refuses a caller if this process knows that a limit is reached. Neither counts the call nor uses the store.
    * @throws OAuthError 429 with `Retry-After`
    */
   check(limit: Limit | LimitName, address: string, target = ''): void {
@@ -136,8 +136,8 @@ export class Limits {
   }
 
   /**
-   * Counts a failure. After too many failures, `check` refuses further attempts. A node shares its failures in parts of
-   * a twentieth of the limit. Therefore, each node may allow up to one part more than the limit.
+   * Counts a failure. After too many failures, `check` refuses further attempts. A node adds its failures to the shared
+   * counter in parts of a twentieth of the limit. Therefore, each node may allow up to one part more than the limit.
    */
   async countFailure(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
     if (this.#isOff(limit, address, target)) return
@@ -167,7 +167,7 @@ export class Limits {
     return this.#enter([counter])
   }
 
-  /** Counts attempts in progress. @throws OAuthError 429 if the number of attempts in progress equals the limit */
+  /** Counts attempts in progress. @throws OAuthError 429 if a limit allows no further attempts in progress */
   #enter(counters: readonly Counter[]): () => void {
     for (const counter of counters) {
       if ((this.#inProgress.get(counter.key) ?? 0) < counter.points) continue
@@ -185,16 +185,18 @@ export class Limits {
   }
 
   /**
-   * Takes a place of a limit before the attempt is checked. A limit has as many places as points. The place of a failed
-   * attempt remains taken for the seconds of the limit. After a successful attempt, the caller releases the place.
+   * Takes one place of a limit for an attempt. A limit has `points` places. After a successful attempt, the caller
+   * releases the place. Otherwise, the place expires after `seconds`.
    * @returns a function that releases the place
-   * @throws OAuthError 429 with `Retry-After` if all places are taken
+   * @throws OAuthError 429 with `Retry-After` if all places are taken, or if too many attempts are in progress
    */
   attempt(limit: Limit | LimitName, address: string, target = ''): Promise<() => Promise<void>> {
     return this.attemptAll([{ limit, address, target }])
   }
 
-  /** Takes one place of each limit, or no place if one of the limits is reached. */
+  /**
+   * Takes one place of each limit. If one of the limits has no free place, takes no place and throws like `attempt`.
+   */
   async attemptAll(tries: readonly Try[]): Promise<() => Promise<void>> {
     const counters = tries
       .filter(({ limit, address, target = '' }) => !this.#isOff(limit, address, target))
@@ -337,7 +339,7 @@ export class Limits {
     if (this.#options.isOff === true && typeof limit === 'string') return true
     if (address !== '' || !isOfAddress(limit, target)) return false
     this.#warnOnce()
-    // Without IP addresses, all senders would share one counter, so that a few senders could exclude all others.
+    // Without addresses and targets, all senders would share one counter. A few senders could then exclude all others.
     return target === ''
   }
 
@@ -368,7 +370,7 @@ export class Limits {
     if (isFirst) this.#report(counter)
   }
 
-  // Each attempt reads the places, because a place may become free at any time. Report a full limit only once.
+  // Many attempts can find the same limit full. Report the limit only once before its first place expires.
   #reportOnce(counter: Counter, until: number): void {
     if ((this.#reported.get(counter.key) ?? 0) > this.#clock()) return
     this.#reported.set(counter.key, until)
@@ -380,7 +382,8 @@ export class Limits {
     log({
       level: 'warn',
       event: 'limit.reached',
-      message: 'A limit was reached: further requests to which it applies fail with 429.',
+      message:
+        'A rate limit was reached. Further requests to which the limit applies fail with 429.',
       limit: name,
       ...(network === '' ? {} : { address: network }),
     })

@@ -10,7 +10,7 @@ import { PersonalTokens } from './tokens/personal-tokens.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Users } from './users/users.ts'
 
-/** The records, outside of transactions or inside one transaction. */
+/** All records. Inside `transaction`, use the records that `work` receives. */
 export interface Records {
   readonly clients: Clients
   readonly tokens: Tokens
@@ -24,9 +24,9 @@ export interface Records {
   /** The database, for this package only. @internal */
   readonly store: Store
   /**
-   * Runs work in a transaction, or in a savepoint if a transaction is open. The work must only use `tx`, because other
-   * operations may wait for this transaction and deadlock. On PostgreSQL, `work` may be rolled back and called again if
-   * a row remains locked.
+   * Runs work in a transaction, or in a savepoint if a transaction is open. The work must only use `tx`: an operation
+   * outside of `tx` may wait for this transaction and cause a deadlock. If a row remains locked on PostgreSQL, the
+   * transaction may be rolled back and `work` called again.
    */
   transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
 }

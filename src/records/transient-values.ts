@@ -2,7 +2,10 @@ import { type Digest, digestOf, type SecretKind } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 
-/** Milliseconds after its expiry for which a used proof remains stored, because the clock of a node may be behind. */
+/**
+ * Milliseconds for which a used proof is stored after its expiry. A node whose clock is behind may still accept the
+ * proof.
+ */
 const replayMargin = 300_000
 
 /**
@@ -31,19 +34,19 @@ export class TransientValues<T> {
     })
   }
 
-  /** Stores a value under the caller's name unless the name is taken. Exactly one of concurrent callers succeeds. */
+  /** Stores a value under a free name. Returns false if the name is taken, also by a concurrent caller. */
   claim(name: string, value: T, expiresAt: number): Promise<boolean> {
     const { transients, clock } = this.#context
     return transients.put(this.#key(name), this.#sealed(name, value, expiresAt), expiresAt, clock())
   }
 
-  /** Claims a single-use proof. The proof remains stored for `replayMargin` after its expiry. */
+  /** Claims the name of a proof that may be used once. The proof remains stored for `replayMargin` after its expiry. */
   claimOnce(name: string, value: T, expiresAt: number): Promise<boolean> {
     // Round up, because the times of a JWT may have fractions, and times in the database may not.
     return this.claim(name, value, Math.ceil(expiresAt) + replayMargin)
   }
 
-  /** Stores a value under the caller's name, and replaces a former value. */
+  /** Stores a value, or replaces the value with the same name. */
   async set(name: string, value: T, expiresAt: number): Promise<void> {
     const { transients, clock } = this.#context
     const sealed = this.#sealed(name, value, expiresAt)
@@ -64,19 +67,19 @@ export class TransientValues<T> {
     return keys.map((key, index) => this.#opened(key, sealed[index]))
   }
 
-  /** Removes and returns the value. Exactly one of several concurrent callers receives it. */
+  /** Removes and returns the value. Only one of several concurrent callers receives the value. */
   async take(name: string): Promise<T | undefined> {
     const key = this.#key(name)
     return this.#opened(key, await this.#context.transients.take(key, this.#context.clock()))
   }
 
-  /** Counts failed attempts on a value. Each caller gets a different number. */
+  /** Counts a failed attempt for a value, and returns the number of failed attempts so far. */
   countFailure(name: string, expiresAt: number): Promise<number> {
     const { transients, clock } = this.#context
     return transients.increment(`${this.#key(name)}:failures`, expiresAt, clock())
   }
 
-  /** Returns whether there is a value whose name has this digest. */
+  /** Returns whether a valid value is stored whose name has this digest. */
   async hasDigest(digest: Digest): Promise<boolean> {
     const key = `${this.#kind}:${digest}`
     const { transients, clock } = this.#context
@@ -97,7 +100,7 @@ export class TransientValues<T> {
     return `${this.#kind}:${this.digest(name)}`
   }
 
-  // Seal the expiry too, because the expiry column can be changed without the key.
+  // Seal the expiry too, because an attacker could change the expiry column without the secret key.
   #sealed(name: string, value: T, expiresAt: number): string {
     const text = JSON.stringify({ expiresAt, value })
     return this.#context.keys.seal('transient', text, [this.#key(name)])

@@ -1,25 +1,25 @@
 import { StoreUnavailable } from '../store/contract/errors.ts'
 import type { Store } from '../store/store.ts'
 
-/** The maximum time for which a transaction waits, in milliseconds. */
+/** The maximum time for which a transaction waits in the queue, in milliseconds. */
 const patience = 5_000
 
 /**
- * The pause between transactions of the same queue, in milliseconds. Node.js accepts one connection per iteration of
- * the event loop, so a long queue without pauses would delay all new connections.
+ * The pause before some of the queued transactions, in milliseconds. Node.js accepts few connections per iteration of
+ * the event loop, so a long queue without pauses would delay new connections.
  */
 const pause = 2
-/** The number of transactions between two pauses. */
-const piecesBetweenPauses = 8
+/** One of this many queued transactions begins after a pause. */
+const transactionsPerPause = 8
 
 interface Waiting {
-  /** @param rest milliseconds */
+  /** @param rest the pause before the transaction, in milliseconds */
   begin(rest: number): void
 }
 
 /**
  * Runs transactions that lock the same row one after the other. In PostgreSQL, each transaction that waits for a lock
- * holds a connection. Without this queue, many requests for one row would occupy all connections of the pool.
+ * holds a connection. Without this queue, many requests for one row could occupy all connections of the pool.
  */
 export class Turns {
   readonly #root: Store
@@ -33,8 +33,8 @@ export class Turns {
   /**
    * Runs a transaction in the queue of a row. If `store` already belongs to a transaction, the work runs immediately,
    * because that transaction already holds a connection.
-   * @param row the row that the transaction locks first
-   * @throws StoreUnavailable if the wait takes too long
+   * @param row a name for the row that the transaction locks first
+   * @throws StoreUnavailable if the transaction waits longer than `patience`
    */
   async transaction<T>(store: Store, row: string, work: (tx: Store) => Promise<T>): Promise<T> {
     if (store !== this.#root) return store.transaction(work)
@@ -57,7 +57,7 @@ export class Turns {
     }
     queue?.delete(next)
     this.#begun += 1
-    next.begin(this.#begun % piecesBetweenPauses === 0 ? pause : 0)
+    next.begin(this.#begun % transactionsPerPause === 0 ? pause : 0)
   }
 }
 

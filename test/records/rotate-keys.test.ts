@@ -372,7 +372,7 @@ describe('a rotation with rows that no configured key opens', () => {
     const reported = rotating.log.filter(({ event }) => event === 'secret_key.unreadable_rows')
     expect(reported.map(({ level, message }) => `${level}: ${message}`)).toEqual(
       expect.arrayContaining([
-        `error: Rows of oauth2server_token that key ${old} does not open, since they were tampered with: 2. The server refuses these rows, and the rotation did not change them.`,
+        `error: Rows of oauth2server_token that key ${old} does not open, because the rows were tampered with: 2. The server refuses these rows, and the rotation did not change them.`,
         'error: Rows of oauth2server_user that are not sealed: 1. The server refuses these rows, and the rotation did not change them.',
       ]),
     )

@@ -105,7 +105,7 @@ describe.each(Object.keys(databases))('the start with a user table in %s', (name
     expect(message.split('\n')).toEqual([
       "users: table('people'): the table has no column e_mail (email). Did you mean email?",
       "users: table('people'): the table has no column enable (active). Did you mean enabled?",
-      "users: table('people'): the table has no column boss (isAdmin). It has id, email, enabled, name, seen.",
+      "users: table('people'): the table has no column boss (isAdmin). The table has the columns id, email, enabled, name, seen.",
     ])
   })
 
@@ -137,7 +137,7 @@ describe.each(Object.keys(databases))('the start with a user table in %s', (name
     await create('uuid')
     expect(await start(people({ keyType: 'uuid' }))).toMatch(
       new RegExp(
-        `^The tables of this package store user IDs as ${isPostgres ? 'bigint' : 'integer'}, but the configured users need ${isPostgres ? 'uuid' : 'text'} \\(keyType\\)\\. Start the program or the command with the configuration that created the tables \\(--config\\); or drop every table`,
+        `^The tables of this package store user IDs as ${isPostgres ? 'bigint' : 'integer'}, but the configured users need ${isPostgres ? 'uuid' : 'text'} \\(keyType\\)\\. Start the program or the command with the configuration that created the tables \\(--config\\)\\. To delete all clients and tokens instead, drop every table`,
       ),
     )
     await host.run(`insert into people (id, email) values ('${uuid}', 'ada@example.org')`)

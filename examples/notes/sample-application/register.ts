@@ -6,8 +6,8 @@ const name = 'Sample application'
 type Clients = Pick<AuthorizationServer, 'clients'>
 
 /**
- * Registers the sample application for a user. If the user has registered it before, only adds the redirect URI if
- * necessary.
+ * Registers the sample application for a user. If the user has registered the application before, only adds a missing
+ * redirect URI.
  * @returns the client ID
  */
 export const registerSample = async (
@@ -19,8 +19,8 @@ export const registerSample = async (
   const { items } = await clients.ofOwner(userId, { after: null, limit: 100 })
   const known = items.find(({ client }) => client.name === name && !client.isConfidential)?.client
   if (known) {
-    // The BASE_URL may differ from that of the first start. The port of a loopback address may differ from the
-    // registered port.
+    // BASE_URL may have changed since the registration. Ignore the port, because the server accepts every port of a
+    // registered loopback address.
     if (!known.redirectUris.map(withoutPort).includes(withoutPort(redirectUri)))
       await clients.update(known.clientId, { redirectUris: [...known.redirectUris, redirectUri] })
     return known.clientId

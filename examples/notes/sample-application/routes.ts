@@ -10,7 +10,8 @@ import { callbackOf } from './register.ts'
 import { failedPage, finishedPage } from './result-page.ts'
 
 /**
- * The cookie with the pending request. With `SameSite=Lax`, the browser sends it after the redirect from the server.
+ * The cookie with the pending request. `SameSite=Lax` permits the browser to send the cookie after the redirect from the
+ * server.
  */
 const cookieName = 'sample_request'
 

@@ -5,8 +5,8 @@ import type { Links } from './links.ts'
 export const brand = 'Notes'
 
 /**
- * `script-src` permits the script of the start page and the script that adds the JWT of the session to its requests.
- * `connect-src` permits these requests.
+ * `script-src` permits the script of the start page and the script that adds the JWT of the session to requests.
+ * `connect-src` permits the requests of the start page.
  */
 export const contentSecurityPolicy =
   "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

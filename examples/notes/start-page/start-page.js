@@ -1,4 +1,4 @@
-// Sends the call of the session and shows the answer. /oauth/session.js adds the JWT of the session to the request.
+// Sends the call with the session and shows the response. /oauth/session.js adds the JWT of the session to the request.
 for (const place of document.querySelectorAll('[data-call]')) {
   const response = await fetch(place.dataset.call)
   const text = await response.text()

@@ -3,7 +3,7 @@ import type { Messages } from './en.ts'
 
 const count = counted('ar')
 
-/** Isolates the direction of a text within right-to-left words, for places that cannot contain an HTML element. */
+/** Isolates a text of either direction within Arabic words, for places that cannot contain an HTML element. */
 const isolated = (text: string): string => `\u2068${text}\u2069`
 
 const https = isolated('https://')
@@ -122,7 +122,7 @@ export const ar: Messages = {
     aboutAdmin: 'إدارة جميع التطبيقات والرموز.',
   },
   consent: {
-    // The heading isolates the name with an element, but the title of the window cannot contain an element.
+    // The heading isolates the name with an HTML element. The title of the window cannot contain an element.
     title: (client) => `هل تسمح للتطبيق ${isolated(client)}؟`,
     asks: (client) => `يريد ${client} التصرف نيابةً عنك، ويطلب الأذونات التالية:`,
     nothing: (client) => `يريد ${client} التحقق من هويتك، ولن يحصل على أي إذن آخر.`,

@@ -58,7 +58,7 @@ export const en = {
     never: 'Never',
     /** `time` is relative, such as "in 5 days". */
     expiresSoon: (time: string) => `Expires ${time}`,
-    /** `end` contains the last characters of a token, by which users recognize the token. */
+    /** `end` is the last characters of a token. */
     endsWith: (end: string) => `ends with ${end}`,
     lastUsed: 'Last used',
     neverUsed: 'Not used yet',
@@ -285,7 +285,7 @@ export const en = {
       'It runs on other people’s devices and cannot keep a secret, such as a phone or desktop app, or a page without a server.',
     defaultScopes: 'Default permissions',
     defaultScopesHint:
-      'The permissions that your application requests if its request does not list any. Without a user, by client_credentials, your application can only get these.',
+      'The permissions that your application requests if its request lists none. With client_credentials, without a user, your application can get only the default permissions.',
     optionalScopes: 'Optional permissions',
     optionalScopesHint:
       'People can untick these permissions and still allow the other permissions.',
@@ -509,7 +509,7 @@ export const en = {
     atMost: (count: string) => `At most ${count} events, the latest first.`,
     emptyValue: 'empty',
   },
-  /** Short texts by the names of audit events. */
+  /** The label of each audit event. */
   events: {
     'login.succeeded': 'Logged in',
     'login.failed': 'A login was refused',
@@ -679,7 +679,7 @@ export const en = {
     ended: 'No longer works',
     application: 'Application',
     bound: 'Bound to a key',
-    boundAbout: 'Yes: without the key of the application, it is useless.',
+    boundAbout: 'Yes: without the key of the application, the secret is useless.',
     history: 'What happened',
     acts: {
       end: {
@@ -732,7 +732,7 @@ export const en = {
   },
   error: {
     title: 'This did not work',
-    /** Texts by the error codes of the protocol: the problem, its cause, and what to do. */
+    /** The problem and the advice for each error code of the protocol. */
     known: {
       invalid_request: {
         what: 'The application sent an invalid request. This is most likely an error of the application, not yours.',
@@ -822,8 +822,8 @@ export const en = {
     ownAccount: 'This is your own account: only another administrator can deactivate it.',
     credentialMissing: 'There is no secret in this text. Paste the whole value.',
     credentialsTooMany: 'The text is too long. Paste only the line with the secret.',
-    credentialUnknown: 'This server does not know a secret in this text, or it no longer works.',
-    credentialNotYours: 'None of your secrets is in this text, or it no longer works.',
+    credentialUnknown: 'This server knows no secret in this text, or the secret no longer works.',
+    credentialNotYours: 'This text contains none of your secrets, or the secret no longer works.',
     notRotatable:
       'This token has a permission that users cannot grant, so it cannot get a new value here.',
     changedMeanwhile: 'The application has changed since this page was opened. Check it again.',

@@ -9,7 +9,7 @@ import { pl } from './pl.ts'
 import { pt } from './pt.ts'
 import { zh } from './zh.ts'
 
-/** The languages of the pages, and the texts of each. */
+/** The texts of the pages in each language. */
 export const languages = { en, ar, de, es, fr, it, ja, pl, pt, zh } as const satisfies Record<
   string,
   Messages

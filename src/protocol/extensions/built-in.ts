@@ -18,7 +18,7 @@ import { resourceIndicators } from './resource-indicators.ts'
 import { revocation } from './revocation.ts'
 import { uiLocales } from './ui-locales.ts'
 
-/** The built-in extensions. The `isOn` function of an extension decides whether the extension is enabled. */
+/** The built-in extensions, including the extensions that the settings disable. */
 export const builtInExtensions: readonly Extension[] = [
   pkce,
   issuerIdentification,
@@ -26,7 +26,7 @@ export const builtInExtensions: readonly Extension[] = [
   protectedResourceMetadata,
   resourceIndicators,
   dpop,
-  // `requestObjects` must be first, because `pushedAuthorizationRequests` refuses the URL of a request object.
+  // `requestObjects` must precede `pushedAuthorizationRequests`, which refuses the URL of a request object.
   requestObjects,
   pushedAuthorizationRequests,
   revocation,

@@ -23,9 +23,9 @@ import type { Extension } from '../plug-ins.ts'
 
 /** The accepted documents. 16 KiB is three times the size that §8.7 recommends, because a document may contain keys. */
 const document = { accept: ['application/json', 'application/*+json'], largest: 16_384 }
-/** Milliseconds for which a stored client remains usable while its document cannot be fetched. */
+/** Milliseconds after its last valid document for which a stored client remains usable. */
 const maxStaleness = 86_400_000
-/** Milliseconds after which the row of a client is updated even if its document is unchanged. */
+/** Milliseconds after which `confirmed_at` in the row of a client is updated, even if the document is unchanged. */
 const confirmationInterval = 3_600_000
 
 const authMethods = ['none', 'private_key_jwt'] as const
@@ -43,7 +43,8 @@ class Unknown extends Error {
 
 /**
  * Finds a client whose ID is a URL. Combines the fetched metadata document with the stored row, which contains the
- * decisions of administrators. Returns null if the stored row was tampered with.
+ * decisions of administrators. For a disabled or pinned client, returns the stored client without a request. Returns
+ * null if the stored row was tampered with.
  */
 const findClient = async (
   clientId: string,
@@ -199,7 +200,7 @@ const asUnknown = (error: unknown): unknown => {
   })
 }
 
-/** Returns the error for the error page (RFC 6749 §4.1.2.1) or for a client that authenticates (§5.2). */
+/** Returns the error for the error page (RFC 6749 §4.1.2.1), or for a client that authenticates (RFC 6749 §5.2). */
 const refusal = (error: Unknown, forAuthorization: boolean): OAuthError => {
   const { message, isOutage, cause } = error
   // Replace characters that are not allowed in an `error_description`.
@@ -223,7 +224,7 @@ const confirmedAt = ({ metadata }: Client): number =>
 const isRecentlyConfirmed = (stored: Client, { clock }: Environment): boolean =>
   confirmedAt(stored) + maxStaleness > clock()
 
-// Returns the values that come from the document, without the time of the last fetch.
+// Returns the values that come from the document, as one text. Omits the time of the last fetch.
 const documentValues = (client: Client): string =>
   JSON.stringify([
     client.name,

@@ -58,7 +58,7 @@ export const dpop: Extension = {
     return { dpop_jkt: proof.thumbprint }
   },
 
-  // Check this before the client's credentials, because a missing proof is the more helpful error.
+  // Report a missing proof even if the credentials of the client are also wrong.
   onTokenRequest(http, server) {
     if (server.settings.dpop === 'required' && http.header('dpop') === null)
       throw refused(needsProof, server)
@@ -98,7 +98,7 @@ async function bind(
   return { ...redemption, keyThumbprint: proof.thumbprint }
 }
 
-/** Returns whether a grant is bound to a key. `key` is undefined if the client may use any key. */
+/** Returns whether a grant is bound to a key, and that key. `key` is undefined if the client may use any key. */
 const boundKey = (
   redemption: Redemption,
   remembered: TokenIssue['remembered'],
@@ -111,7 +111,7 @@ const boundKey = (
   const { token } =
     redemption.type === 'narrowing' ? redemption.parent : (redemption.current?.found ?? {})
   const key = token?.keyThumbprint ?? undefined
-  // A confidential client may replace its key: its refresh token is bound to its credentials (RFC 9449 §5).
+  // A confidential client may replace its key, because its credentials protect its refresh token (RFC 9449 §5).
   const mayChange = redemption.type === 'refresh' && redemption.client.isConfidential
   return { isBound: key !== undefined, key: mayChange ? undefined : key }
 }
@@ -193,10 +193,10 @@ const isFirstUse = (
 ): Promise<boolean> =>
   server.transientValues<true>('dpop_proof').claimOnce(`${thumbprint} ${jti}`, true, expiresAt)
 
-// A nonce contains the sealed time, so nodes accept each other's nonces without storing them.
+// A nonce is the sealed time of its creation, so that each node can check the nonces of all nodes.
 const nonceClaims = ({ issuer }: Identity) => ['dpop_nonce', issuer]
 
-/** Returns the header with a new nonce if nonces are required; otherwise, no header. RFC 9449 §8.2. */
+/** Returns a header with a new nonce; empty if the settings do not require nonces. RFC 9449 §8.2. */
 const nonceHeader = (server: ServerContext): Readonly<Record<string, string>> => {
   if (!server.settings.requireDpopNonce) return {}
   const nonce = server.keys.seal('transient', String(server.clock()), nonceClaims(server))

@@ -32,11 +32,11 @@ import type { Configuration, Identity, ServerContext, Throttling } from '../serv
 /** The maximum number of unused registered clients. */
 const maxUnused = 10_000
 /**
- * The number of registrations between two counts of the unused clients, because counting is slow. Also the number of
- * clients that are deleted if there are too many.
+ * Counting the unused clients is slow, so the server counts them once per this number of registrations. If too many
+ * exist, the server deletes the same number of clients.
  */
 const batchSize = 20
-/** The number of registrations in this process, for each server. */
+/** The number of registrations of each server in this process. */
 const registrations = new WeakMap<ServerContext, number>()
 
 /** Members of the response that a client must not send back. RFC 7592 §2.2. */
@@ -139,7 +139,7 @@ const limitGuesses = async <T>(
   })
 }
 
-// Return the same error in all cases, so that an attacker cannot find out which clients exist (RFC 7592 §2.1).
+// Return the same error for unknown clients and wrong tokens, to hide which clients exist (RFC 7592 §2.1).
 const invalidToken = ({ issuer }: Identity): OAuthError =>
   new OAuthError('invalid_token', 'The token is not valid.', {
     headers: { 'www-authenticate': `Bearer realm="${issuer}", error="invalid_token"` },
@@ -147,7 +147,7 @@ const invalidToken = ({ issuer }: Identity): OAuthError =>
 
 /**
  * Returns the initial access token of the request, or undefined if the settings do not require a token. If the setting
- * `initialAccessToken` is null, the host's hook has to verify the token.
+ * `initialAccessToken` is null, the host's hook must verify the token.
  */
 const checkedInitialToken = (http: HttpRequest, server: ServerContext): string | undefined => {
   const { dynamicRegistration, initialAccessToken } = server.settings
@@ -174,7 +174,7 @@ const objectIn = async (http: HttpRequest): Promise<Readonly<Record<string, unkn
 
 /**
  * Calls the host's hook `registerClient`, and returns the client that the metadata describes.
- * @throws OAuthError if the hook refuses the client
+ * @throws OAuthError if the hook refuses the client or the metadata is not valid
  */
 const applyHook = async (
   sent: ClientMetadata,
@@ -218,7 +218,7 @@ const rulesFor = (
   }
 }
 
-/** Deletes the oldest unused registrations if there are too many, so that a flood cannot block other clients. */
+/** Deletes the oldest unused clients if too many exist, so that a flood of registrations cannot fill the table. */
 const deleteExcessClients = async (server: ServerContext): Promise<void> => {
   const { store, log, clock } = server
   const inUse = grantTypesOfClients(server)
@@ -235,7 +235,10 @@ const deleteExcessClients = async (server: ServerContext): Promise<void> => {
   })
 }
 
-/** Returns the client and the valid registration token of a request. @throws OAuthError if the token is not valid */
+/**
+ * Returns the client and the valid registration token of a request.
+ * @throws AuthenticationRequired without a token, OAuthError for a wrong token or a disabled client
+ */
 const managed = async (
   http: HttpRequest,
   server: ServerContext,
@@ -277,7 +280,7 @@ const change = async (
   const metadata = await checkedOpenIdMetadata(parseClientMetadata(given), http, server)
   const described = await applyHook(metadata, facts, vouched, server)
   try {
-    // If the client had no usable secret before, create a secret. Other clients retain their secret.
+    // Create a secret only if the client now authenticates by a secret and does not know one yet.
     const needsSecret = hasSecret(described.input) && !hasSecret(before)
     const { metadata } = described
     if (needsSecret)

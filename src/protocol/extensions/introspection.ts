@@ -46,7 +46,7 @@ const describeAccessToken = async (
   const [only = server.issuer, ...others] = token.resources
   return {
     ...(await commonMembers(token, client, token.scopes, token.expires, server)),
-    // `createdAt` is the time of the refresh. A replaced token was issued earlier, and contains its own time.
+    // `createdAt` is the time of the last refresh, but the replaced token was issued earlier. A JWT contains its own `iat`.
     ...(found.isFormer ? { iat: issuedAt(presented) } : {}),
     token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
     aud: others.length === 0 ? only : [only, ...others],
@@ -119,8 +119,8 @@ const found = (token: string, { getToken }: ServerContext) =>
   Promise.all([getToken({ accessToken: token }), getToken({ refreshToken: token })])
 
 /**
- * Describes an access token to its client and to its resource servers, and a refresh token to its client. Personal
- * tokens, and all tokens of other clients, appear inactive.
+ * Describes an access token to its client and to its resource servers, and a refresh token to its client. To any other
+ * client, the token appears inactive. Personal tokens always appear inactive.
  */
 export const introspection: Extension = {
   name: 'introspection',
@@ -153,7 +153,7 @@ export const introspection: Extension = {
         // The look-up of an unknown token ends with `findFormer`. Run the same query for an existing token, so that the
         // response time does not reveal that the token exists.
         if (access && !access.isFormer) await server.tokens.findFormer(token)
-        // Limit the failures, because a resource server could guess tokens (RFC 7662 §4).
+        // Limit the unknown tokens, because a client could guess tokens here (RFC 7662 §4).
         await server.limits.consume('wrongIntrospections', request.address, client.clientId)
         return jsonResponse({ active: false })
       },

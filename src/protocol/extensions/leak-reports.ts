@@ -51,7 +51,7 @@ const isSigned = (http: HttpRequest, text: string, { settings }: Configuration):
   return verify('sha256', Buffer.from(text), key, bytes)
 }
 
-/** Checks that a known key signed the report, or that the settings accept unsigned reports. @throws OAuthError */
+/** Checks that a known key signed the report, or that the settings accept the unsigned report. @throws OAuthError */
 const checkSender = async (
   http: HttpRequest,
   text: string,
@@ -65,7 +65,7 @@ const checkSender = async (
   throw new OAuthError('access_denied', 'The report is not signed with a known key.')
 }
 
-/** Revokes a reported credential. Returns true if this server issued the credential, even if the report is repeated. */
+/** Revokes a reported credential. Returns whether this server issued the credential, also for a repeated report. */
 const revokeReported = async (
   { token, url, source }: Item,
   server: ServerContext,
@@ -122,7 +122,7 @@ export const leakReports: Extension = {
         const text = await http.jsonText()
         await checkSender(http, text, server)
         const found = itemsIn(text)
-        // Process each value only once, even if the report repeats it.
+        // A report may contain a value several times. Process each value once.
         const verdicts = new Map<string, boolean>()
         for (const item of found) {
           if (!verdicts.has(item.token))

@@ -7,7 +7,7 @@ export const openidConnectLogout: Extension = {
   isOn: (settings) => settings.openidConnect,
   endpoints: [endSessionEndpoint],
   metadata({ issuer, settings, ui: { links } }) {
-    // Without any logout page, only the application itself can log users out, so no endpoint is published.
+    // If the application has its own login and no logout URL, the endpoint returns 404, so do not publish the endpoint.
     const canLogOut = links.logout !== null || links.hostLogout !== null
     return {
       ...(canLogOut && { end_session_endpoint: `${issuer}${endSessionEndpoint.path(settings)}` }),

@@ -60,7 +60,7 @@ const metadata = ({ settings }: ServerContext): Readonly<Record<string, unknown>
   }
 }
 
-/** Returns the scopes of the claims in the parameter `claims`, without scopes that the client may not request. Core §5.5. */
+/** Returns the scopes that the client may request and that cover claims in the parameter `claims`. Core §5.5. */
 const impliedBy = (params: Parameters, { scopeCeiling }: Client): readonly string[] => {
   const { userinfo = {}, id_token = {} } = requestedClaims(params) ?? {}
   const scopes = Object.keys({ ...userinfo, ...id_token }).flatMap(
@@ -76,8 +76,8 @@ const subjectsIn = (claims: RequestedClaims | undefined): readonly unknown[] =>
 const asksForLogin = (scopes: readonly string[]): boolean => scopes.includes(openidScope.id)
 
 /**
- * Returns the values for the ID token of a token response. A code contains these values. For a refresh, the authorization
- * contains them, and the ID token repeats no nonce (Core §12.2).
+ * Returns the values for the ID token of a token response. The values are stored with the code, and later with the
+ * authorization. After a refresh, the ID token contains no nonce (Core §12.2).
  */
 const grantOf = async (
   { authorizationId, clientKey, userId }: Token,
@@ -164,7 +164,7 @@ export const openidConnect: Extension = {
   },
 
   onAuthorizationGranted({ extensions, responseType, scopes }, granted, server) {
-    // The user may decline an optional scope.
+    // If the scope openid is optional, the user may have declined it.
     if (returnsIdToken(responseType) && !asksForLogin(scopes))
       throw new OAuthError('access_denied', 'The user refused the scope openid.')
     const request = extensions[extensionName] as OpenIdRequest | undefined
@@ -173,7 +173,7 @@ export const openidConnect: Extension = {
 
   async onAuthorizationIssued(request, issued, server) {
     const scopes = issued.token?.token.scopes ?? request.scopes
-    // The application may reduce the scopes of a token.
+    // A hook of the application may have reduced the scopes of the token.
     if (!returnsIdToken(request.responseType) || !asksForLogin(scopes)) return {}
     return { id_token: await frontChannelIdToken({ ...request, scopes }, issued, server) }
   },

@@ -9,7 +9,7 @@ import type { ServerContext } from '../server-context.ts'
 
 const path = '/.well-known/oauth-protected-resource'
 
-/** Returns the URL of a resource's metadata. The challenge for requests without a token contains the URL. RFC 9728 §5.1. */
+/** Returns the URL of a resource's metadata. The challenges of the resource contain this URL. RFC 9728 §5.1. */
 export const resourceMetadataAddress = (resource: string): string => {
   const { origin, pathname, search } = new URL(resource)
   return `${origin}${path}${pathname === '/' ? '' : pathname}${search}`
@@ -30,7 +30,7 @@ const metadata = (
   ...resourceMetadataOfExtensions(server),
 })
 
-/** Tells clients which authorization server protects the application and each of its resources. */
+/** Publishes which authorization server protects the application and each of its resources. */
 export const protectedResourceMetadata: Extension = {
   name: 'protected-resource-metadata',
   // RFC 9728 §4

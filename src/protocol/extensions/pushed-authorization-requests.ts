@@ -33,11 +33,11 @@ const timeToDecide = 600
 const urn = 'urn:ietf:params:oauth:request_uri:'
 const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
 
-/** The parameters with credentials of the client. They are not stored with the request. RFC 9126 §2.1. */
+/** The parameters with credentials of the client. The stored request omits these parameters. RFC 9126 §2.1. */
 const credentials = ['client_secret', 'client_assertion', 'client_assertion_type']
 
-// Maps the parameters of a pushed request to the reference of the request (undefined while the request is pushed). A
-// client could forge a parameter that marks the request as pushed, but not an entry of this map.
+// Maps the parameters of a pushed request to the reference of the stored request; undefined before the request is
+// stored. A client could forge a parameter that marks the request as pushed, but not an entry of this map.
 const pushed = new WeakMap<Parameters, string | undefined>()
 
 const pushEndpoint: Endpoint = {
@@ -58,7 +58,7 @@ const pushEndpoint: Endpoint = {
       throw new OAuthError('invalid_request', 'A pushed request must not contain request_uri.')
 
     const sent = new Parameters(formOf(text, client).toString())
-    // §3: the request may be a request object.
+    // A pushed request may contain a request object (§3).
     const { params, refusal } = await referredTo(sent, server, { address })
     if (refusal) throw refusal
     const form = new URLSearchParams(params.text)
@@ -120,8 +120,8 @@ const load = async (
   const requestUri = params.opaque('request_uri')
   if (requestUri === undefined) return undefined
   if (!requestUri.startsWith(urn)) {
-    // This is the URL of a request object. If the request contains a redirect URI, `validateRequest` refuses the URL, and
-    // the error is sent to the client (OpenID Connect Core §3.1.2.6).
+    // `requestUri` is the URL of a request object. If the request contains a redirect URI, `validateRequest` refuses the
+    // URL, and the server sends the error to the client (OpenID Connect Core §3.1.2.6).
     if (params.opaque('redirect_uri') !== undefined) return undefined
     throw new OAuthError('invalid_request', onlyPushed)
   }
@@ -134,7 +134,7 @@ const load = async (
   return { params: stored }
 }
 
-/** Lets a client send its authorization request directly to the server, so that the user cannot read or change it. */
+/** Lets a client send its authorization request directly to the server, where the user cannot read or change it. */
 export const pushedAuthorizationRequests: Extension = {
   name: 'pushed-authorization-requests',
   isOn: ({ pushedAuthorizationRequests }) => pushedAuthorizationRequests !== 'off',

@@ -33,7 +33,7 @@ const document = {
 const firstRead = 'request_object_read'
 /** The parameter of a pushed request that records that the client signed the request. */
 const signedRequest = 'signed_request_object'
-/** Milliseconds after the first request in which the request object may expire, because the user has to log in. */
+/** Milliseconds after its first use in which a request object may expire, because the user has to log in first. */
 const timeToLogIn = 600_000
 
 // The parameters of signed request objects, and of request objects that are accepted once. A client could forge a
@@ -84,7 +84,7 @@ const objectOf = async (
   throw new OAuthError('invalid_request', 'Send either request or request_uri, not both.')
 }
 
-/** Records whether the request object was signed and is accepted once. @throws OAuthError if the object was already used */
+/** Records whether a request object was signed and is accepted only once. @throws OAuthError if it was used before */
 const note = async (
   params: Parameters,
   { claims: { jti, exp }, isSigned }: Accepted,
@@ -114,7 +114,7 @@ const fetched = async (
       ...document,
       url,
       read: (text) => text.trim(),
-      // Never use a cached document: a new fragment would announce new content (§6.2), but `url` has no fragment.
+      // Never use a cached document. Clients announce new content by a new fragment (§6.2), but `url` has no fragment.
       maxAge: 0,
       requester: address,
       beforeSending: () => limits.consume('clientDocuments', address),

@@ -8,7 +8,7 @@ import type { Redemption } from '../../model/redemption.ts'
 import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** The requested resources. If none is requested, tokens are valid for all resources of the server. */
+/** The resources that an authorization request names. */
 interface Requested {
   readonly resources: readonly string[]
 }
@@ -35,7 +35,7 @@ export const resourceIndicators: Extension = {
     if (granted.length > 0 && !requested.every((resource) => granted.includes(resource)))
       throw refused()
     if (requested.length > 0) {
-      // Store all granted resources with the authorization: a refresh may request the other resources.
+      // Store all granted resources with the authorization, because a refresh may request any of these resources.
       const isPart = redemption.type === 'user' && redemption.code !== undefined
       const whole = isPart ? { grantedResources: granted } : {}
       return { ...redemption, resources: requested, ...whole }
@@ -50,7 +50,8 @@ export const resourceIndicators: Extension = {
 }
 
 /**
- * Restricts a token to the default resource, because neither the token request nor the authorization names a resource.
+ * Restricts a token to the default resource if one is configured. Neither the token request nor the authorization names
+ * a resource.
  * @throws OAuthError if the default resource does not exist
  */
 const withDefault = (

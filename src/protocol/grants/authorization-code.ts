@@ -26,7 +26,7 @@ export const authorizationCode: BuiltInGrant = {
     const value = params.required('code')
     const check = (binding: CodeBinding) => checkRedirectUri(binding, request, server)
     const code = await server.shortLived.codes.get(value)
-    // A code from before a reset of the client ID contains the former ID. `unknownCode` detects the replay of that code.
+    // If the client ID was reset, an older code contains the former ID. `unknownCode` detects the replay of such codes.
     if (code?.clientId !== client.clientId)
       throw await unknownCode(kind, value, request, server, check)
     check(code)
@@ -63,7 +63,7 @@ const checkRedirectUri = (
   { settings }: ServerContext,
 ): void => {
   const redirectUri = params.optional('redirect_uri')
-  // In OAuth 2.1 (§10.2), clients omit the redirect URI here, because PKCE replaces the comparison.
+  // In OAuth 2.1 (§10.2), token requests omit the redirect URI, because PKCE replaces the comparison.
   const mustRepeat = code.redirectUriGiven && settings.securityProfile !== 'oauth2.1'
   if (redirectUri === undefined ? mustRepeat : redirectUri !== code.redirectUri)
     throw invalidCode(kind)

@@ -47,7 +47,7 @@ const lifetime = (params: Parameters, { settings }: Configuration): number => {
   return Math.min(Number(asked), settings.tokenExpiresIn)
 }
 
-// Refuse to exchange the result of an exchange, because revocation would have to follow a chain of parents.
+// Refuse to exchange a child token, because a revocation would have to follow chains of parents.
 const isParent = (found: FoundToken, now: number): boolean =>
   found.token.parentId === null && !isExpired(found.token.expires, now) && isActive(found)
 
@@ -56,7 +56,7 @@ const hasCredentials = ({ headers }: HttpRequest, params: Parameters): boolean =
   ['client_secret', 'client_assertion'].some((name) => params.opaque(name) !== undefined)
 
 /**
- * Exchanges an access token for a child token of the same holder, with fewer scopes or an earlier expiry. The child is
+ * Exchanges an access token for a child token of the same holder, with the same or fewer permissions. The child is
  * revoked with its parent. Other types of token exchange are not supported. RFC 8693.
  */
 export const tokenExchange: BuiltInGrant = {
@@ -74,7 +74,7 @@ export const tokenExchange: BuiltInGrant = {
   ],
   response: { issued_token_type: accessTokenType },
 
-  /** Returns the hidden client of a personal token, because the holder cannot authenticate as a client. */
+  /** Returns the hidden client of a personal token, which cannot authenticate; undefined for other tokens. */
   async findClient({ params, http }, server) {
     const accessToken = subjectToken(params)
     // Limit wrong tokens, because an attacker could guess tokens here without a client secret.

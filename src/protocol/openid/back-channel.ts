@@ -15,7 +15,7 @@ import { idTokenAlgorithmOf } from './id-token.ts'
 
 /** Milliseconds before each attempt to reach a client. After the last attempt, the server gives up. */
 const delays = [0, 5_000, 60_000]
-/** The maximum number of logout tokens that wait for an attempt. */
+/** The maximum number of notices that wait for an attempt. */
 const maxWaiting = 10_000
 /** Seconds for which a logout token is valid (Back-Channel Logout §2.4). */
 const lifetime = 120

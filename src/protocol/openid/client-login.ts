@@ -8,12 +8,12 @@ import { sidOf } from './sid.ts'
 interface NewLogin {
   readonly client: Client
   readonly userId: UserId
-  /** The authorization that ends with the session; null if the client received only an ID token. */
+  /** The authorization of the tokens; null if the client received only an ID token. */
   readonly authorizationId: number | null
   readonly scopes: readonly string[]
   /** The public ID of the session. */
   readonly session: string
-  /** The row of the session; null if the application has its own sessions. */
+  /** The ID of the stored session; null if the application has its own sessions. */
   readonly sessionId: string | null
 }
 
@@ -31,7 +31,7 @@ export const noteLogin = async (
     isOffline: scopes.includes(offlineAccessScope.id),
     expiresAt: clock() + settings.sessionExpiresIn * 1000,
   })
-  // If the session ended while the tokens were issued, the end of the session has missed this login.
+  // If the session ended while the tokens were issued, this login was not stored yet, so end it now.
   if (sessionId !== null && !(await sessions.isAlive(sessionId)))
     await logouts.sessionsEnded(userId)
 }

@@ -31,7 +31,7 @@ export const endSessionEndpoint: Endpoint = {
   methods: ['GET', 'POST'],
   errors: 'page',
   async handle(http, server) {
-    // This server cannot end the sessions of an application, and does not know where the application ends them.
+    // The application has its own sessions, but no logout URL is configured, so this server cannot end a session.
     if (server.sessions.isHosted && server.ui.links.hostLogout === null) throw notFound()
     if (http.method !== 'POST') return answer(http, http.queryParameters(), server)
     const text = await http.formText()

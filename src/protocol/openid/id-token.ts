@@ -9,15 +9,15 @@ import { claimsOfUser } from './claims-of-user.ts'
 import type { OpenIdGrant } from './openid-request.ts'
 import { sidOf } from './sid.ts'
 
-/** The facts that an ID token contains. */
+/** The values from which an ID token is created. */
 export interface AboutLogin {
   readonly client: Client
   readonly userId: UserId
   readonly scopes: readonly string[]
   readonly grant: OpenIdGrant | undefined
   /**
-   * The claims about the user: `granted` adds all claims of the granted scopes, `none` adds no claims. Default: only the
-   * claims that the request names.
+   * The claims about the user: `granted` adds all claims of the granted scopes, and `none` adds no claims. Default: the
+   * claims that the request names, or all granted claims if the setting `userClaimsInIdToken` is on.
    */
   readonly userClaims?: 'granted' | 'none' | undefined
   /** The values that the ID token is bound to, by a hash of each value. */
@@ -59,7 +59,7 @@ export const createIdToken = async (
 }
 
 // Usually, only the userinfo response contains claims about the user. The ID token contains them if the client receives
-// no access token (§5.4), if the request names claims for the ID token (§5.5), or if the setting adds all claims.
+// no access token (§5.4), if the request names claims for the ID token (§5.5), or if `userClaimsInIdToken` is on.
 const claimsAbout = async (
   { userId, scopes, grant, userClaims }: Omit<AboutLogin, 'client' | 'bound'>,
   server: ServerContext,

@@ -4,7 +4,7 @@ import type { EndedLogin } from '../../store/contract/client-logins.ts'
 import type { Logouts, ServerContext } from '../server-context.ts'
 import { BackChannel } from './back-channel.ts'
 
-/** Ends the client logins that the store contains: revokes access without `offline_access`, and notifies the clients. */
+/** Ends stored client logins: revokes access without `offline_access`, and notifies the clients. */
 export class ClientLogouts implements Logouts {
   readonly #server: () => ServerContext
   readonly #backChannel: BackChannel
@@ -15,7 +15,7 @@ export class ClientLogouts implements Logouts {
   }
 
   async sessionsEnded(userId: UserId): Promise<void> {
-    // The application knows when its own sessions end.
+    // If the application has its own sessions, it reports their end by `loggedOut`.
     if (this.#server().sessions.isHosted) return
     await this.#end(await this.#server().store.clientLogins.takeEnded(userId))
   }

@@ -7,7 +7,7 @@ import type { UserId } from '../../model/user.ts'
 import type { Keys } from '../server-context.ts'
 import { type RequestedClaims, requestedClaims } from './requested-claims.ts'
 
-/** The name under which the values of this directory are stored with a request and with a code. */
+/** The name of the extension, under which its values are stored with a request and with a code. */
 export const extensionName = 'openid-connect'
 
 /** The parameters of an authorization request with the scope `openid`. OpenID Connect Core §3.1.2.1. */
@@ -20,7 +20,7 @@ export interface OpenIdRequest {
   readonly claims?: RequestedClaims | undefined
   /** The requested languages of claims, as the client sent them. */
   readonly claimsLocales?: string | undefined
-  /** The scopes of the claims in `claims`, without the scopes that the client named. */
+  /** The scopes that the parameter `claims` requests, but the parameter `scope` does not. */
   readonly impliedScopes: readonly string[]
 }
 

@@ -10,8 +10,8 @@ export interface EndpointFor<Server> {
    */
   path(settings: Settings): string
   /**
-   * Returns the identifiers that a well-known URL describes. The endpoint is registered at the root of the host, and
-   * before and after the path of each identifier.
+   * Marks a well-known endpoint, and returns the identifiers (URLs) that the endpoint describes. The endpoint is also
+   * registered with the path of each identifier, once as a suffix and once as a prefix (RFC 8414 §3.1, §5).
    */
   wellKnown?(server: Server): readonly string[]
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[]

@@ -33,7 +33,7 @@ export interface AuthorizationIssue {
   readonly remembered: Readonly<Record<string, unknown>>
 }
 
-/** `again`: the login is too old. `as_other_user`: the request is for another user than the logged-in user. */
+/** `again`: the user must log in again. `as_other_user`: the request is for another user than the logged-in user. */
 export type RequiredLogin = 'again' | 'as_other_user'
 
 /** The request to which the parameters of an authorization request refer. */
@@ -78,7 +78,7 @@ export interface ExtensionFor<Server> {
     server: Server,
     lookup: Pick<ClientLookup, 'address'>,
   ): Promise<ReferredRequest | undefined> | undefined
-  /** Returns parameters to add to a pushed authorization request. Runs after all checks. RFC 9126 §2.1. */
+  /** Returns parameters to add to a pushed authorization request. Runs after the request was validated. RFC 9126 §2.1. */
   onPushedRequest?(
     params: Parameters,
     http: HttpRequest,
@@ -143,7 +143,7 @@ export interface ExtensionFor<Server> {
   ): object | undefined | Promise<object | undefined>
   /** Returns headers for token responses and for responses to pushed requests. */
   responseHeaders?(http: HttpRequest, server: Server): Readonly<Record<string, string>>
-  /** Checks that a request may use a valid token. Must be fast, because it is called on every request. */
+  /** Checks that a request may use a valid token. Must be fast, because every request with a token calls this hook. */
   onProtectedRequest?(
     presented: PresentedToken,
     found: FoundToken,

@@ -19,11 +19,11 @@ export interface TokenRequest {
 /** The properties of every grant. */
 interface GrantProperties<Server> {
   readonly type: string
-  /** Returns whether the settings enable the grant. Without this function, the extension decides. */
+  /** Returns whether the settings enable the grant. Without this function, the grant is enabled with its extension. */
   isOn?(settings: Settings): boolean
   /**
-   * Whether the grant works without the consent of a user. If so, a client cannot enable the grant by registration
-   * without an initial access token, or by a client metadata document. The default is false.
+   * Whether the grant works without the consent of a user. If so, a client cannot choose the grant in a registration
+   * without an initial access token, or in a client metadata document. The default is false.
    */
   readonly worksWithoutConsent?: boolean
   /** The parameters of the grant. The server refuses a request that repeats a parameter. */
@@ -51,8 +51,8 @@ interface UserGrant<Server> extends GrantProperties<Server> {
 /** A grant with which a client acts on its own behalf. */
 interface ClientGrant<Server> extends GrantProperties<Server> {
   /**
-   * Only confidential clients may use the grant (RFC 6749 §4.4). Expired tokens of this grant leave no trace, so its
-   * clients are never deleted as unused.
+   * Only confidential clients may use the grant (RFC 6749 §4.4). Expired tokens of this grant leave no trace, so a
+   * client with this grant is never deleted as unused.
    */
   readonly actsForClient: true
   /** Redeems a request. @throws OAuthError without consuming anything */

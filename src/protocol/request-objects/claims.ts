@@ -8,7 +8,7 @@ import { claimProblem, clockSkew, verifiedJwt } from '../client-authentication/c
 import type { ServerContext } from '../server-context.ts'
 
 const maxIdLength = 255
-/** The maximum lifetime in seconds of a request object with `jti`, because its use is stored until the object expires. */
+/** The maximum lifetime in seconds of a request object with `jti`. Its use is stored until it expires. */
 const maxLifetime = 3_600
 const types = ['jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt']
 
@@ -115,7 +115,7 @@ const checkClaims = (claims: JWTPayload, { clientId }: Client, { issuer }: Serve
     if (claims[name] !== undefined) throw refused(`The request object must not contain ${name}.`)
 }
 
-/** Checks the claims of a request object that is accepted once. RFC 7519 §4.1.7. */
+/** Checks `jti` and `exp`. A request object with `jti` is accepted only once. RFC 7519 §4.1.7. */
 const checkOnce = ({ jti, exp }: JWTPayload, at: number): void => {
   if (jti === undefined) return
   if (typeof jti !== 'string' || jti === '' || jti.length > maxIdLength)

@@ -15,8 +15,8 @@ export const browserOf = ({
 })
 
 /**
- * Returns whether the headers show that another site sent the form: `Sec-Fetch-Site`, or else `Origin`. The origin
- * `null` is accepted, because browsers send it with this server's forms (`no-referrer`). Callers check the CSRF token.
+ * Returns whether `Sec-Fetch-Site` shows that another site sent the form; without this header, `Origin` decides. The
+ * origin `null` is accepted, because this server's pages forbid the referrer. Callers also check the CSRF token.
  */
 export const isForeign = ({ headers }: HttpRequest, issuer: string): boolean => {
   const site = headers.get('sec-fetch-site')

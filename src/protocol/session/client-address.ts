@@ -43,7 +43,7 @@ export const clientAddress = (trustedProxies: readonly string[]) => {
   return (peer: string | undefined, forwardedFor: string | null): string => {
     let address = normalized(peer ?? '')
     if (trustedProxies.length === 0 || forwardedFor === null) return address
-    // Read from the right: each proxy appends its peer, and an untrusted peer can forge the entries on its left.
+    // Read the entries from the right. Each proxy appends the address of its peer, which may have forged the others.
     const isTrusted = () =>
       address === '' ? trustsUnixPeer : trusted.check(address, kindOf(address))
     for (const hop of forwardedFor.split(',').reverse()) {
@@ -56,7 +56,7 @@ export const clientAddress = (trustedProxies: readonly string[]) => {
   }
 }
 
-/** Returns whether the first bits of two IP addresses are equal. */
+/** Returns whether two IP addresses are in the same network. @param prefixes the number of leading bits to compare */
 export const isSameNetwork = (
   a: string,
   b: string,

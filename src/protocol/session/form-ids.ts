@@ -9,8 +9,8 @@ export interface FormOrigin {
 }
 
 /**
- * The IDs of forms. A sealed ID proves which user's page contained the form, even after the session has ended. Only
- * pages of a user contain an ID of this user.
+ * The IDs of forms. A sealed ID proves for which user the page with the form was rendered, even after the session has
+ * ended.
  */
 export class FormIds {
   readonly #keys: KeyRing

@@ -14,12 +14,12 @@ const lifetime = 90 * 86_400
 /** The maximum number of accounts of one browser, so that the cookie is smaller than 2 KiB. */
 const maxAccounts = 5
 const separator = '~'
-/** The length of a nonce of 128 bits. */
+/** The number of characters of a nonce with 128 bits. */
 const nonceCharacters = 22
 /** The claims that the seal of an entry authenticates. */
 const claims = ['known_browser']
 
-/** An account in which a user logged in with this browser before. */
+/** An account that was logged in with this browser before. */
 interface Entry {
   /** The digest of the e-mail address that the user entered. */
   readonly account: string

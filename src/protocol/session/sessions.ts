@@ -62,8 +62,8 @@ export type FindResourceOwner<Sent = any> = (
 const touchInterval = (idleSeconds: number): number => Math.min(60_000, idleSeconds * 100)
 
 /**
- * The sessions of browsers. A cookie contains the random identifier of the session, and the store its digest. A session
- * is bound to the IP network and the user agent of the browser.
+ * The sessions of browsers. The cookie contains the random identifier of the session, and the store contains the digest
+ * of the identifier. A session is bound to the IP network and the user agent of the browser.
  */
 export class Sessions implements SessionCheck {
   readonly #context: RecordsContext
@@ -177,7 +177,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  /** Returns whether the session of this browser has expired, or was not used for too long. */
+  /** Returns whether the session of this browser is expired or idle for too long. */
   async hasExpired(browser: BrowserCredentials): Promise<boolean> {
     const identifier = this.#resourceOwner ? undefined : this.#identifier(browser.cookie)
     if (identifier === undefined) return false
@@ -217,7 +217,8 @@ export class Sessions implements SessionCheck {
   /** Ends a session of a user. Returns false if the session does not exist or belongs to another user. */
   async endOne(userId: UserId, id: string): Promise<boolean> {
     const { store } = this.#context
-    // Read before the transaction: with a lock, two concurrent requests would wait for each other.
+    // Find the session before the transaction. In a transaction, `find` locks the row in share mode, and two concurrent
+    // requests would wait for each other.
     const found = await store.sessions.find(id as StoredSession['id'])
     if (found?.session.userId !== userId) return false
     return store.transaction(async (tx) => {
@@ -247,7 +248,7 @@ export class Sessions implements SessionCheck {
     })
   }
 
-  /** Ends all other sessions of the user. */
+  /** Ends all sessions of the user except the given session. */
   async endOthers({ user, sessionId }: SignedIn): Promise<void> {
     await this.#context.store.transaction(async (tx) => {
       const count = await tx.sessions.deleteOfUser(user.id, sessionId as StoredSession['id'])
@@ -311,7 +312,7 @@ export class Sessions implements SessionCheck {
       .some((valid) => constantTimeEqual(valid, token))
   }
 
-  // If the same user logs in again, assign the client logins to the new session. Clients receive no logout token.
+  // If the same user logs in again, assign the client logins to the new session. Clients are not notified of a logout.
   async #replace(
     former: string,
     { id, userId }: Pick<StoredSession, 'id' | 'userId'>,
@@ -356,7 +357,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  // Ignore two cookies of the same name, because an attacker may have planted either of the two.
+  // If the browser sends two session cookies, ignore both of them, because an attacker may have planted one of them.
   #identifier(cookie: string | null): string | undefined {
     const prefix = `${this.cookieName}=`
     const values = (cookie ?? '')

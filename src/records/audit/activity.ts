@@ -57,7 +57,7 @@ export class Activity {
     return this.#context.store.audit.latest(await this.#filter(search), cursor)
   }
 
-  /** Yields the latest events of all pages of a list, at most `limit`. Reads them in batches. */
+  /** Yields the pages of a list of events, with at most `limit` events in total. */
   async *pages(
     read: (cursor: Cursor) => Promise<Page<AuditRecord>>,
     limit: number,
@@ -75,7 +75,7 @@ export class Activity {
     }
   }
 
-  /** Yields all events that match a search, the earliest first. Reads them in batches. */
+  /** Yields all events that match a search, the earliest first. Reads the events in batches. */
   async *all(search: ActivitySearch = {}): AsyncGenerator<AuditRecord, void, void> {
     const filter = await this.#filter(search)
     let after: string | null = null
@@ -90,8 +90,8 @@ export class Activity {
   }
 
   /**
-   * Yields the numbers of routine events by hour, client, user and grant, the earliest hour first. Reads them in
-   * batches.
+   * Yields the numbers of routine events by hour, event, client, user and grant, the earliest hour first. Reads the
+   * numbers in batches.
    */
   async *counts(search: ActivitySearch = {}): AsyncGenerator<RoutineCount, void, void> {
     const filter = await this.#filter(search)
@@ -106,12 +106,12 @@ export class Activity {
     } while (after !== null)
   }
 
-  /** Returns the greatest numbers of routine events that match a search, by client and grant. */
+  /** Returns the `limit` greatest numbers of routine events that match a search, by event, client and grant. */
   async totals(search: ActivitySearch, limit: number): Promise<readonly RoutineTotal[]> {
     return this.#context.store.auditCounts.totals(await this.#filter(search), limit)
   }
 
-  /** Finds rows of the audit log that were changed, removed or inserted without this server. */
+  /** Finds rows of the audit log that were changed, removed or inserted outside of this server. */
   verify(options?: AuditVerificationOptions): Promise<AuditVerification> {
     return verifyAudit(this.#context, options)
   }
@@ -120,9 +120,9 @@ export class Activity {
     const { hostUsers } = this.#context
     const isEmail = user?.includes('@') && (!hostUsers || hostUsers.findByEmail)
     const found = user && isEmail ? await new Users(this.#context).findByEmail(user) : undefined
-    // If no user has this e-mail address, use the text as an ID, because user IDs of an application may contain `@`.
-    // The indexes of tokens and IP addresses exclude routine events.
+    // The indexes of tokens and IP addresses do not contain routine events, so omit routine events from these searches.
     const withoutRoutine = filter.tokenId !== undefined || filter.address !== undefined
+    // If no user has this e-mail address, use the text as an ID, because user IDs of an application may contain `@`.
     return { ...filter, withoutRoutine, userId: found?.id ?? user }
   }
 }

@@ -23,11 +23,11 @@ const span = 60_000
 /** The number of checkpoints per query. */
 const checkpointsAtOnce = 100
 /**
- * The maximum gap between the last ID of a checkpoint and the IDs of later rows. This server never inserts a row with a
- * greater ID.
+ * The maximum gap between the last ID of a checkpoint and the IDs of later rows. A row with a greater ID counts as
+ * inserted by an attacker, because this server does not write so many rows between two checkpoints.
  */
 export const reach = 2 ** 44
-/** Milliseconds between two checks that earlier transactions have ended. */
+/** Milliseconds between two checks whether earlier transactions have ended. */
 const checkInterval = 100
 /** The maximum number of checks for earlier transactions in one run. */
 const maxChecks = 5
@@ -60,7 +60,7 @@ export const idsOf = (ranges: string): readonly number[] =>
         return Array.from({ length: last - first + 1 }, (_, index) => first + index)
       })
 
-/** Creates a digest of rows in the order in which they are added. */
+/** Creates a digest of rows. The digest depends on the order of the rows. */
 export const rowsDigest = () => {
   const hash = createHash('sha256')
   return {
@@ -106,6 +106,9 @@ export const latestCheckpoint = async (
 export class AuditChain {
   readonly #options: AuditChainOptions
   #mark: AuditMark | undefined
+  /**
+   * The greatest known number of a checkpoint. If the latest checkpoint has a lower number, checkpoints were removed.
+   */
   #head = 0
 
   constructor(options: AuditChainOptions) {
@@ -114,7 +117,8 @@ export class AuditChain {
 
   /**
    * Returns a task that writes one checkpoint over committed rows in each call.
-   * @param now the time by which rows expire; null if the clock may be wrong: then no rows are declared removed
+   * @param now the current time, in milliseconds since the epoch. Null if the clock may be wrong: the checkpoints then
+   * declare no further rows removed.
    */
   coverage(now: number | null): { readonly name: string; removeSome(): Promise<number | null> } {
     let until: number | undefined
@@ -160,7 +164,7 @@ export class AuditChain {
       if ((await removeSome()) === null) return
   }
 
-  /** Returns the greatest ID up to which every row is committed, or 0 while an earlier transaction is still open. */
+  /** Returns the greatest ID up to which every row is committed, or 0 if an earlier transaction remains open. */
   async #settledId(): Promise<number> {
     const { audit } = this.#options.store
     this.#mark ??= await this.#newMark()
@@ -181,7 +185,10 @@ export class AuditChain {
     return mark
   }
 
-  /** Returns the next checkpoint number that no forged checkpoint uses; undefined if another node was faster. */
+  /**
+   * Returns the next checkpoint number that no forged checkpoint uses; undefined if another node has created the next
+   * checkpoint.
+   */
   async #freeNumber(last: SealedCheckpoint | undefined): Promise<number | undefined> {
     const { store, keys } = this.#options
     let number = (last?.number ?? 0) + 1
@@ -221,7 +228,7 @@ export class AuditChain {
       const isForged = copies.includes(row.id) || !keys.isAuditIntact(row.seal, row.values)
       if (isForged) forged.push(row.id)
       // A forged row may contain any time, and the clock of a node may be ahead. Use at most the current time, so that
-      // such a row does not delay the removal.
+      // no row delays the removal.
       latestAt = Math.max(latestAt, isForged ? now : Math.min(Number(row.values[0]), now))
     }
     for (const id of forged) this.#tampered('row', id)
@@ -272,7 +279,7 @@ export class AuditChain {
     this.#options.log({
       level: 'error',
       event: 'audit.tampered',
-      message: `The ${what} ${id} of the audit log was changed, removed or inserted without this server. The command audit verify lists all such defects.`,
+      message: `The ${what} ${id} of the audit log was changed, removed or inserted outside of this server. The command audit verify lists all defects.`,
       what,
       id,
     })

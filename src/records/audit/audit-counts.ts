@@ -8,11 +8,11 @@ import type { Store } from '../../store/store.ts'
 const hour = 3_600_000
 /** Milliseconds for which events are counted before the counts are written together. */
 const flushDelay = 1_000
-/** The number of counts in memory at which the process starts a new set of rows, with a new writer. */
+/** The maximum number of counts in memory. At this number, the process starts new rows with a new writer ID. */
 const maxCounts = 10_000
 /** The maximum number of counts that wait while the store is unavailable. */
 const maxWaiting = 20_000
-/** The number of counts per statement, which blocks other writers of SQLite. */
+/** The number of counts per statement. The number is small, because a statement blocks other writers of SQLite. */
 const batchSize = 200
 /** The maximum time in milliseconds for which a page waits until the counts are written. */
 const maxPageWait = 20
@@ -35,7 +35,7 @@ export class AuditCounts {
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
-  /** @param newWriter returns a random number, which distinguishes the rows of this process */
+  /** @param newWriter returns a random writer ID, which distinguishes the rows of this process */
   constructor(store: Pick<Store, 'auditCounts'>, log: LogSink, newWriter: () => number) {
     this.#store = store
     this.#log = log
@@ -60,7 +60,7 @@ export class AuditCounts {
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // A failing log must not end the process or block the next write.
+    // An error of the log function must not end the process or block the next write.
     this.#writing = this.#writing.then(() => this.#write()).catch(() => undefined)
     return this.#writing
   }
@@ -79,7 +79,7 @@ export class AuditCounts {
 
   #countOf(event: AuditEvent): Counting {
     const at = event.at - (event.at % hour)
-    // A new row needs a new writer, because a write replaces the count of the writer's former row.
+    // The new counts start at 0. With the former writer ID, these counts would replace stored counts of the same hour.
     if (at !== this.#hour || this.#counts.size >= maxCounts) {
       this.#hour = at
       this.#counts = new Map()

@@ -4,7 +4,7 @@ import type { LogSink } from '../../model/log.ts'
 /** A function of the application that receives events. */
 export type AuditHook<Name extends AuditEventName> = (event: AuditEvent<Name>) => unknown
 
-/** Calls the hooks of the application after the commit, without waiting. A hook cannot make a request fail. */
+/** Calls the hooks of the application after the commit. A failing hook does not affect the request. */
 export class AuditHooks {
   readonly #log: LogSink
   readonly #names: ReadonlySet<string>
@@ -41,7 +41,7 @@ export class AuditHooks {
   notify(event: AuditEvent): void {
     if (!this.isListening) return
     for (const name of [event.event, '*'] as const) {
-      // Call the hook later, so that it does not delay the response to the request that caused the event.
+      // Call the hook later, so that the hook does not delay the response to the request that caused the event.
       for (const hook of this.#hooks.get(name) ?? [])
         setImmediate(() => void this.#run(hook, event))
     }
@@ -49,7 +49,7 @@ export class AuditHooks {
 
   async #run(hook: AuditHook<AuditEventName>, event: AuditEvent): Promise<void> {
     try {
-      // Each hook gets its own copy, which it may change.
+      // Pass a copy, because a hook may change the event.
       const { seal: _, ...own } = event as AuditEvent & { seal?: string }
       await hook(structuredClone(own) as AuditEvent)
     } catch (error) {

@@ -7,14 +7,15 @@ import type { Store } from '../../store/store.ts'
 const flushDelay = 1_000
 /** The maximum number of waiting events. */
 const maxEvents = 20_000
-/** The number of events per statement, which blocks other writers of SQLite. */
+/** The number of events per statement. The number is small, because a statement blocks other writers of SQLite. */
 const batchSize = 200
 /** The maximum time in milliseconds for which a page waits until the events are written. */
 const maxPageWait = 20
 
 /**
  * Writes routine events and failed logins in batches, without delaying the requests that cause them. If the process is
- * killed, the events of at most one second are lost. The log reports the number of events that could not be stored.
+ * killed, the waiting events are lost, usually those of the last second. The log reports how many events could not be
+ * stored.
  */
 export class AuditQueue {
   readonly #store: Pick<Store, 'audit'>
@@ -39,7 +40,7 @@ export class AuditQueue {
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // A failing log must not end the process or block the next write.
+    // An error of the log function must not end the process or block the next write.
     this.#writing = this.#writing.then(() => this.#write()).catch(() => undefined)
     return this.#writing
   }
@@ -59,7 +60,7 @@ export class AuditQueue {
     try {
       this.#report()
     } catch {
-      // A failing log must not prevent the server from closing.
+      // An error of the log function must not prevent the server from closing.
     }
   }
 

@@ -57,12 +57,15 @@ export class AuditTrail {
     return new AuditTrail(this.#options, origin)
   }
 
-  /** Records an event in the transaction of the change, so that they are committed together. */
+  /** Records an event in the transaction of the change, so that the event and the change are committed together. */
   add<Name extends AuditEventName>(tx: Store, name: Name, about: About<Name>): Promise<void> {
     return tx.audit.add(this.#sealed(this.#event(name, about)))
   }
 
-  /** Records or counts a routine event within a second, without waiting. Inside a transaction, records it immediately. */
+  /**
+   * Records or counts a routine event later, without waiting. Inside a transaction, records the event in that
+   * transaction.
+   */
   async addRoutine<Name extends AuditEventName>(
     store: Store,
     name: Name,
@@ -75,7 +78,7 @@ export class AuditTrail {
     listener.notify(event)
   }
 
-  /** Records a failed login outside of transactions. Further failed logins of a user are combined into one event. */
+  /** Records a failed login outside of transactions. Combines further failed logins of the same user. */
   addLoginFailure(about: About<'login.failed'>): void {
     this.#options.failedLogins.add(this.#event('login.failed', about) as AuditEvent<'login.failed'>)
   }
@@ -137,7 +140,7 @@ export const ofClient = (
   subject: name,
 })
 
-/** Returns the fields of an event about a token, with the name of its client or its own name. */
+/** Returns the fields of an event about a token. @param name the name of the client or of the personal token */
 export const ofToken = (
   {
     id,

@@ -19,8 +19,9 @@ export interface AuditDefect {
     | 'row_changed'
     | 'row_removed'
     | 'row_inserted'
-    /** The row had no valid seal, or was a copy of another row, before a checkpoint covered it. */
+    /** The row has no valid seal, or was a copy of another row when a checkpoint covered the row. */
     | 'row_forged'
+    /** The row is a copy of another row, and no checkpoint covers the row yet. */
     | 'row_copied'
     /** Some rows in this range were changed or swapped. The verification cannot determine which rows. */
     | 'rows_changed'
@@ -50,7 +51,8 @@ export interface AuditVerification {
   readonly firstId: number | null
   readonly lastId: number | null
   /**
-   * The number of rows after the last checkpoint, and the earliest time of these rows. Their removal is not detected.
+   * The number of rows after the last checkpoint, and the earliest time of these rows. The verification does not detect
+   * the removal of these rows.
    */
   readonly uncovered: { readonly rows: number; readonly since: number | null }
   /** The number and the digest of the last checkpoint; null if no checkpoint exists. */
@@ -100,7 +102,7 @@ class Verifier {
   async run(): Promise<AuditVerification> {
     const removed = await this.#removedUpTo()
     let last: SealedCheckpoint | undefined
-    // Start with the last checkpoint whose rows were removed, because the next checkpoint refers to it.
+    // Start with the last checkpoint whose rows were removed, because the next checkpoint contains its digest.
     let after = removed > 0 ? removed - 1 : Number.MIN_SAFE_INTEGER
     let hasSeenHead = false
     for (;;) {
@@ -192,7 +194,7 @@ class Verifier {
     for await (const { id } of this.#between(null, 0)) this.#report('row_inserted', id)
   }
 
-  /** Checks rows without an intact checkpoint by their own seals. */
+  /** Verifies the seals of rows that no intact checkpoint covers. */
   async #withoutCheckpoint(after: number | null, until: number): Promise<void> {
     for await (const row of this.#between(after, until))
       if (this.#isChanged(row)) this.#report('row_changed', row.id)

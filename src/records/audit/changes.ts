@@ -4,10 +4,10 @@ export type Change = readonly [before: string, after: string]
 /** The maximum number of characters of each text. */
 const maxLength = 200
 
-// Fields whose values are secrets, or digests and keys that nobody compares by eye.
+// Omit secrets, and values that people cannot read, such as digests and keys.
 const omitted: readonly string[] = ['registrationToken', 'jwks', 'metadata', 'clientKey']
 
-/** Returns the changed fields with their texts before and after the change, by the names in snake_case. */
+/** Returns the texts of the changed fields before and after the change, by the snake_case names of the fields. */
 export const changesOf = <Fields extends object>(
   before: Fields,
   after: { readonly [Name in keyof Fields]?: unknown },

@@ -24,18 +24,18 @@ export interface ClientChange {
   readonly guard?: ChangeGuard | undefined
 }
 
-/** What a client loses through a change: the verification, the secret, or the tokens with the authorizations. */
+/** A part of a client that a change removes: the verification, the secret, or all tokens with their authorizations. */
 export type ClientLoss = 'verification' | 'secret' | 'tokens'
 
 /**
- * Runs before a change is written, while the client is locked. If it throws, nothing is written.
+ * Runs before a change is written, while the client is locked. If the guard throws, nothing is written.
  * @param before the stored client
  */
 export type ChangeGuard = (before: Client, losses: readonly ClientLoss[]) => void
 
 /**
- * Changes the given fields of a client, and its secret if one is given.
- * @throws InvalidField, ScopeDoesNotExists, UniqueViolation: nothing was written
+ * Changes the given fields of a client, and the secret if `clientSecret` is set.
+ * @throws InvalidField, ScopeDoesNotExists, UniqueViolation; the client remains unchanged
  */
 export const changeClient = async (
   rows: ClientRows,
@@ -78,7 +78,8 @@ export const changeClient = async (
   return updated
 }
 
-// The field `metadata` is one text. Add the members that the owner can edit, so that the audit log names them.
+// The field `metadata` is one text. Add its editable members as separate fields, so that the audit log names the
+// members.
 const withEditedMembers = (fields: CheckedFields): object => {
   const {
     logo_uri = '',
@@ -89,8 +90,8 @@ const withEditedMembers = (fields: CheckedFields): object => {
 }
 
 /**
- * Returns the key of a client after a change. A client that becomes public gets a new key, which revokes every grant
- * under the former key, because anyone can impersonate a public client.
+ * Returns the key of a client after a change. A client that becomes public gets a new key, which revokes all consents,
+ * authorizations and tokens under the former key. This is necessary, because anyone can impersonate a public client.
  */
 export const keyAfter = (
   rows: ClientRows,
@@ -101,7 +102,7 @@ export const keyAfter = (
   return isProofLost ? randomNumber(rows.context.random) : before.clientKey
 }
 
-/** Deletes the rows of a former key in the background. */
+/** If the key of a client has changed, deletes the rows of the former key in the background. */
 export const removeFormerKey = async (
   rows: ClientRows,
   before: ClientFields,
@@ -112,7 +113,8 @@ export const removeFormerKey = async (
 }
 
 /**
- * Gives the client a new key, which revokes every grant under the former key in one statement.
+ * Gives the client a new key. The new key revokes all consents, authorizations and tokens of the client in one
+ * statement.
  * @throws InvalidField if the client does not exist
  */
 export const endTokensOfClient = async (rows: ClientRows, clientId: string): Promise<void> => {
@@ -132,7 +134,7 @@ export const endTokensOfClient = async (rows: ClientRows, clientId: string): Pro
   await removeFormerKey(rows, before, after)
 }
 
-/** Sets the marks of an administrator. Requests the logo of a client that becomes verified. */
+/** Sets the marks of a client. If the client becomes verified, stores a request to fetch its logo. */
 export const markClient = async (
   rows: ClientRows,
   clientId: string,
@@ -153,7 +155,7 @@ export const markClient = async (
   })
 }
 
-/** Requests the logo of a client. Returns false if the metadata of the client contains no logo URL. */
+/** Stores a request to fetch the logo of a client. Returns false if the metadata of the client has no logo URL. */
 export const requestLogo = async (client: Client, tx: Store, now: number): Promise<boolean> => {
   if (keptMetadata(client).logo_uri === undefined) return false
   await tx.clientLogos.request(client.clientKey, now)
@@ -173,8 +175,8 @@ const marked = ({ isVerified, isDisabled, isPinned }: Marks) => [
 ]
 
 /**
- * Returns whether the verification by an administrator still applies, because the name, the description, the owner, the
- * website, the logo and the links are unchanged, and no redirect URI was added.
+ * Returns whether the verification of a client remains valid after a change. The name, description, owner, website,
+ * logo and links must be unchanged, and no redirect URI may be added.
  */
 export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
   before.name === after.name &&

@@ -49,7 +49,7 @@ export const checkedFields = (
     isConfidential: merged.isConfidential,
     isInternal: merged.isInternal,
     isPersonal: before.isPersonal,
-    // Validate only the given fields, so that a scope that is no longer registered does not block other changes.
+    // Validate only given scopes, so that a former scope that is no longer registered does not block other changes.
     defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
     allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
     grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),

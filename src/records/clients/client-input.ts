@@ -21,7 +21,9 @@ export interface ClientInput {
   readonly grantTypes?: readonly string[] | null
   readonly responseTypes?: readonly string[] | null
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod | null
-  /** The resource of the client's tokens if the client requests none; null: the setting `defaultResource`. */
+  /**
+   * The resource of the client's tokens if the client requests no resource. Null selects the setting `defaultResource`.
+   */
   readonly defaultResource?: string | null
   /** The public keys as a JSON Web Key Set, for `private_key_jwt`. */
   readonly jwks?: string | null
@@ -31,7 +33,7 @@ export interface ClientInput {
   readonly openid?: { readonly [N in keyof OpenIdClientMetadata]: OpenIdClientMetadata[N] | null }
 }
 
-/** The origin of a client that no user registered, its registration token and its other metadata. */
+/** The fields of a client that no user registered: its origin, registration token and metadata. */
 export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | 'metadata'>
 
 /** A client with its new secret, which later look-ups do not return. */
@@ -43,7 +45,9 @@ export interface ClientWithSecret {
 /** An application in a list. */
 export interface ListedClient {
   readonly client: Client
-  /** The number of tokens of the client that are neither personal nor internal, counted up to `countLimit`. */
+  /**
+   * The number of tokens of the client, without personal, internal and exchanged tokens, counted up to `countLimit`.
+   */
   readonly users: number
 }
 

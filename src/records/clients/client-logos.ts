@@ -7,7 +7,7 @@ import { ofClient } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { ClientRows } from './client-rows.ts'
 
-/** Milliseconds after which another process fetches a requested logo. By then, the first process must have ended. */
+/** Milliseconds after which another process fetches a requested logo. A fetch in progress has ended by then. */
 const overdueAfter = 60_000
 /** The maximum number of overdue logos that one run of the sweeper fetches. */
 const maxOverdue = 10
@@ -21,18 +21,18 @@ export interface ClientLogo {
 /** The state of the fetch of a client's logo, for administrators. */
 export interface LogoState {
   readonly isRequested: boolean
-  /** The reason why the last fetch failed; null if no fetch has failed since the last request or success. */
+  /** The reason why the last fetch failed; null after a success or a new request. */
   readonly problem: string | null
 }
 
-/** Why an image was not accepted. */
+/** The failure of a fetch. */
 interface Failure {
-  /** For administrators. */
+  /** The reason, for administrators. */
   readonly problem: string
   readonly cause: unknown
 }
 
-/** An accepted image, or the reason why it was not accepted. */
+/** An accepted image, or a failure. */
 type Downloaded = { readonly bytes: Buffer } | Failure
 
 /** Downloads an image, and checks its content. */
@@ -63,8 +63,7 @@ export class ClientLogos {
   }
 
   /**
-   * Fetches the requested logos that no other process has fetched, for instance because the command line requested them
-   * and ended.
+   * Fetches the requested logos that no process has fetched, for instance because the process ended after the request.
    */
   async fetchOverdue(): Promise<void> {
     const { store, clock } = this.#context
@@ -94,7 +93,7 @@ export class ClientLogos {
     return new Map(found.map(({ clientKey, ...state }) => [idOf.get(clientKey) ?? '', state]))
   }
 
-  /** Waits until the running fetches have ended. */
+  /** Prevents further fetches, and waits until the running fetches have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await Promise.all(this.#running)

@@ -10,13 +10,14 @@ const maxRefusals = 20
 const maxClients = 1_000
 /** Milliseconds for which refusals are collected before they are written. */
 const flushDelay = 5_000
-/** Milliseconds after the latest write at which the stored refusals of a client are deleted. */
+/** Milliseconds for which a refusal is listed. */
 const life = 7 * 86_400_000
+/** The maximum number of characters of a stored description or redirect URI. */
 const maxText = 300
-/** The name under which the overview is stored. The name contains spaces, so that it differs from every client ID. */
+/** The name under which the overview is stored. The name contains a space, so that it differs from every client ID. */
 const overviewName = 'most refused'
 
-/** The refusals of a client that were not written yet. */
+/** The refusals of a client that are not written yet. */
 interface Pending {
   readonly refusals: readonly Refusal[]
   readonly count: number
@@ -48,7 +49,7 @@ export class ClientRefusals {
     this.#log = log
   }
 
-  /** Records a refusal in memory. Ignores clients without an owner, because no page shows their refusals. */
+  /** Records a refusal in memory. Ignores clients without an owner. */
   note(
     { clientId, userId }: Pick<Client, 'clientId' | 'userId'>,
     { error, description, redirectUri }: Omit<Refusal, 'at'>,
@@ -67,7 +68,7 @@ export class ClientRefusals {
     this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
   }
 
-  /** Lists the latest refusals of the last seven days, the latest first. */
+  /** Lists the stored refusals of the last seven days, the latest first. */
   async list(clientId: string): Promise<readonly Refusal[]> {
     await this.flush()
     return this.#recent((await this.#stored.get(clientId)) ?? [])
@@ -98,7 +99,7 @@ export class ClientRefusals {
       .slice(0, limit)
   }
 
-  /** Writes the recorded refusals. A failure is only logged, since no request depends on the write. */
+  /** Writes the recorded refusals. A failure is only logged, because no request depends on the write. */
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined

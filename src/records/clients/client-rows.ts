@@ -17,7 +17,7 @@ import { clientClaims, clientStateClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
 import type { ListedClient } from './client-input.ts'
 
-/** Reads clients from sealed rows, and seals them for writing. */
+/** Reads clients from sealed rows, and seals clients for writing. */
 export class ClientRows {
   readonly context: RecordsContext
   readonly clientContext: ClientContext
@@ -57,16 +57,16 @@ export class ClientRows {
     return found && this.open(found)
   }
 
-  /** Returns the client and the version that this process last read and verified; undefined if none is cached. */
+  /** Returns the client and the version that this process last read and verified; undefined if no client is cached. */
   recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
     const { store, hostUsers } = this.context
-    // The version does not change when the application deactivates an owner, so do not use the cache.
+    // Do not use the cache with `hostUsers`: the version does not change when the application deactivates an owner.
     const recalled = hostUsers ? undefined : store.recallClient?.(clientId)
     const client = recalled && this.#known.get(recalled.row)
     return client && { client, version: recalled.version }
   }
 
-  /** Verifies the seal of a row. */
+  /** Returns the client of a row; undefined if the row was tampered with. */
   async open(row: ClientWithOwner): Promise<Client | undefined> {
     if (!this.#known.has(row)) await mustHaveKeyOf(row.seal, this.context)
     return this.#intactClient(row, await this.#users.joined(row.fields, row.owner))
@@ -85,7 +85,8 @@ export class ClientRows {
     log({
       level: 'error',
       event: 'client.tampered',
-      message: 'A client row was tampered with, or sealed with another secret key; it is refused.',
+      message:
+        'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
       clientId: fields.clientId,
     })
     return undefined
@@ -101,7 +102,9 @@ export class ClientRows {
     }
   }
 
-  /** Adds to each client the number of its tokens that are neither personal nor internal, up to `countLimit`. */
+  /**
+   * Adds to each client the number of its tokens, without personal, internal and exchanged tokens, up to `countLimit`.
+   */
   async listed(found: Promise<Page<ClientWithOwner>>): Promise<Page<ListedClient>> {
     const { items, next } = await found
     const clients = await this.intact(items)

@@ -61,7 +61,7 @@ export class Clients {
 
   /**
    * Registers a client with a generated ID and secret.
-   * @param registration for a client that registers itself
+   * @param registration the fields of a client that registers itself
    * @param most the maximum number of applications of the owner. Default: unlimited
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
@@ -84,7 +84,7 @@ export class Clients {
   }
 
   /**
-   * Checks the input of a new or existing client, without a write.
+   * Checks the input of a new or existing client, without writing.
    * @throws InvalidField, InvalidFields, ScopeDoesNotExists
    * @internal
    */
@@ -93,9 +93,10 @@ export class Clients {
   }
 
   /**
-   * Stores a client with a metadata document, so that authorizations can refer to the client. Does not change the marks
-   * that an administrator set. Does nothing for other clients, because they are already stored.
-   * @throws ReferenceNotFound if the row was tampered with
+   * Stores a client with a metadata document, so that authorizations can refer to the client. A disabled or pinned
+   * client remains disabled or pinned. A verified client remains verified only if its identity is unchanged. Does
+   * nothing for other clients, because they are already stored.
+   * @throws ReferenceNotFound if the stored row was tampered with
    * @internal
    */
   async keep(client: Client): Promise<void> {
@@ -117,7 +118,7 @@ export class Clients {
     return describedClient(this.#rows, clientId, { input, registration, stored })
   }
 
-  /** Inserts the client of a personal token. Applications use `tokens.createPersonal`, which creates both. @internal */
+  /** Inserts the client of a personal token. Applications use `tokens.createPersonal` instead. @internal */
   async insertPersonal(name: string, userId: UserId, scopes: readonly string[]): Promise<Client> {
     const { client } = await insertClient(this.#rows, {
       ...blank,
@@ -131,7 +132,7 @@ export class Clients {
     return client
   }
 
-  /** Writes checked fields of the client behind a personal token. @internal */
+  /** Changes validated fields of the client of a personal token. @internal */
   async rewritePersonal(
     clientId: string,
     {
@@ -147,14 +148,14 @@ export class Clients {
     await store.clients.update(clientId, this.#rows.sealed(after), clock())
   }
 
-  /** Lists the applications that a user registered, each with the number of its tokens, counted up to `countLimit`. */
+  /** Lists the applications that a user registered, without internal clients. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ListedClient>> {
     return this.#rows.listed(this.#context.store.clients.ofOwner(userId, cursor))
   }
 
   /**
-   * Lists the summaries of the applications that a user registered. A page searches and sorts the summaries, and then
-   * reads the applications that it shows.
+   * Lists the summaries of the applications that a user registered. An HTML page searches and sorts the summaries, and
+   * then calls `ownAmong` for the applications on the page.
    */
   async summariesOfOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
     const { items, next } = await this.#context.store.clients.summariesOfOwner(userId, cursor)
@@ -187,7 +188,7 @@ export class Clients {
     return inOrder(clientIds, clients, ({ clientId }) => clientId)
   }
 
-  // A former user with this ID may have registered applications.
+  // Omits applications that a former user with the same ID registered.
   async #ofUser<T extends { readonly createdAt: number }>(
     userId: UserId,
     items: readonly T[],
@@ -214,7 +215,7 @@ export class Clients {
    * Sets the marks of an administrator: whether the client is verified, disabled, or pinned. For a pinned client, the
    * server uses the stored copy of the metadata document and does not fetch the document again. For a client that
    * becomes verified, the server fetches the logo in the background.
-   * @throws InvalidField if the client does not exist, or if a client without a metadata document is to be pinned
+   * @throws InvalidField if the client does not exist, or if a client to pin has no metadata document
    */
   async mark(clientId: string, marks: Marks): Promise<Client> {
     const client = await markClient(this.#rows, clientId, marks)
@@ -272,7 +273,7 @@ export class Clients {
   /**
    * Replaces the secret of the client.
    * @param overlap seconds for which the former secret remains valid, at most 30 days. Default: 0
-   * @throws InvalidField for an invalid overlap
+   * @throws InvalidField for an unknown client or an invalid overlap
    */
   resetClientSecret(
     clientId: string,
@@ -287,10 +288,10 @@ export class Clients {
   }
 
   /**
-   * Revokes a leaked secret. If it is the current secret, the tokens of `client_credentials` are also revoked, and the
-   * client has no usable secret until the owner resets the secret. If it is a former secret, only that secret is
-   * revoked.
-   * @returns the client; undefined if no client has this secret now
+   * Revokes a leaked secret. A current secret is replaced with a random secret that nobody knows, and the tokens of
+   * `client_credentials` are also revoked. The owner must then reset the secret. If a former secret leaked, only this
+   * secret is revoked.
+   * @returns the client; undefined if no client currently has this secret
    * @internal
    */
   endLeakedSecret(secret: string): Promise<Client | undefined> {
@@ -302,7 +303,7 @@ export class Clients {
     return endLeakedSecret(this.#rows, digest)
   }
 
-  /** Returns the client with this secret, if the secret is valid. @internal */
+  /** Returns the client with this secret; undefined if no valid secret matches. @internal */
   async findBySecret(secret: string): Promise<Client | undefined> {
     const { store, clock } = this.#context
     const row = await store.clients.findBySecret(digestOf('client_secret', secret))
@@ -311,7 +312,8 @@ export class Clients {
   }
 
   /**
-   * Revokes all tokens and authorizations of the client, and the consents of its users. Its secret remains valid.
+   * Revokes all tokens and authorizations of the client, and the consents of its users. The secret of the client
+   * remains valid.
    * @throws InvalidField if the client does not exist
    */
   endTokens(clientId: string): Promise<void> {

@@ -6,7 +6,7 @@ import { retryOnCollision } from '../context.ts'
 import type { CheckedFields, ClientWithSecret } from './client-input.ts'
 import type { ClientRows } from './client-rows.ts'
 
-/** Writes the row of a client, with its audit event. Returns false if its ID or its secret is taken. */
+/** Inserts a client, and records the audit event. Returns false if the key, ID or secret of the client is taken. */
 export const insertRow = async (
   rows: ClientRows,
   client: ClientFields,
@@ -35,7 +35,7 @@ export const insertClient = async (
     const clientSecret = rows.newSecret()
     const created: ClientFields = {
       ...fields,
-      // Store and seal the ID of the found user, because it has the type of the user table.
+      // Use the ID of the found user, because the passed ID may have another type than the IDs in the user table.
       userId: owner?.id ?? null,
       clientKey: randomNumber(rows.context.random),
       clientId: rows.newId(),

@@ -14,7 +14,7 @@ export const resetClientId = (rows: ClientRows, clientId: string): Promise<Clien
 
 /**
  * Replaces the secret of the client.
- * @throws InvalidField for an overlap that is not a whole number of seconds up to 30 days
+ * @throws InvalidField for an unknown client, or an overlap that is not a whole number of seconds up to 30 days
  */
 export const resetClientSecret = async (
   rows: ClientRows,
@@ -53,7 +53,7 @@ export const resetCredentials = async (
 
 /**
  * Revokes a leaked secret.
- * @returns the client; undefined if no client has this secret now
+ * @returns the client; undefined if no client currently has this secret
  */
 export const endLeakedSecret = async (
   rows: ClientRows,

@@ -1,7 +1,7 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { ClientFields } from '../../model/client.ts'
 
-/** Returns the fields of a former secret, which remains valid until it expires. */
+/** Returns the fields of a former secret, which remains valid until `expires`. Null removes the former secret. */
 export const formerSecret = (
   secret: Digest | null,
   expires?: number,
@@ -19,8 +19,8 @@ export const withSecret = (client: ClientFields, secret: string): ClientFields =
 })
 
 /**
- * Returns the metadata with the time of the leak, which the settings page of the client shows. Returns the metadata
- * unchanged if no owner registered the client, because such a client has no settings page.
+ * Returns the metadata with the time of the leak, which the settings page of the client shows. If no owner registered
+ * the client, returns the metadata unchanged, because the client has no settings page.
  * @param at milliseconds since the epoch; null removes the time
  */
 export const leakedAt = (

@@ -38,9 +38,10 @@ export const describedClient = (
 }
 
 /**
- * Writes a client that a metadata document describes, so that authorizations can refer to the client. Does not change
- * the marks that an administrator set, and does not change a pinned client.
- * @throws ReferenceNotFound if the row was tampered with
+ * Writes a client that a metadata document describes, so that authorizations can refer to the client. A pinned client
+ * remains unchanged. A disabled client remains disabled. A verified client remains verified only if its identity is
+ * unchanged.
+ * @throws ReferenceNotFound if the stored row was tampered with, or has another origin
  */
 export const keepDescribed = async (rows: ClientRows, client: Client): Promise<void> => {
   const { store, clock } = rows.context
@@ -49,7 +50,7 @@ export const keepDescribed = async (rows: ClientRows, client: Client): Promise<v
     const before = await rows.find(client.clientId, tx)
     if (before?.origin !== client.origin)
       throw new ReferenceNotFound('The row of the client cannot be used.')
-    // An administrator has pinned the client since the document was fetched.
+    // An administrator may have pinned the client after the server fetched the document.
     if (before.isPinned) return [before, before]
     const kept = {
       ...client,
@@ -91,7 +92,7 @@ const keptOf = (
   }
 }
 
-// The time of the last fetch is not part of the document.
+// Ignore the time of the last fetch, which is not part of the document.
 const withoutTime = (client: CheckedFields): CheckedFields => ({
   ...client,
   metadata: JSON.stringify({ ...JSON.parse(client.metadata), confirmed_at: undefined }),

@@ -37,7 +37,8 @@ const rowsUnder = async (id: string, sealed: SealedStore): Promise<string> => {
 
 /**
  * Checks that this process has the key of a sealed value. Without this check, the server would refuse a valid row as
- * forged if only other nodes have its key. Accepts an unknown key, because the row is then forged.
+ * forged if only other nodes have its key. If no node has recorded the key, does not throw: the row is forged, and the
+ * caller refuses it.
  * @throws StoreUnavailable if only other nodes have the key
  */
 export const mustHaveKeyOf = async (
@@ -63,8 +64,8 @@ const note = async ({ secretKeys }: Noted, keys: KeyRing, now: number): Promise<
 }
 
 /**
- * Records the current key, and records it again if a rotation removed it too early. A key is required as long as one
- * node writes with it.
+ * Records the current key, and checks every minute that the key is still recorded. A rotation of the keys may remove
+ * the record while this node still writes with the key.
  */
 export const keepNoted = async (
   store: Noted,
@@ -77,8 +78,7 @@ export const keepNoted = async (
     log({
       level: error instanceof StoreUnavailable ? 'warn' : 'error',
       event: 'secret_key.not_noted',
-      message:
-        'The secret key could not be looked up in the store; the server retries every minute.',
+      message: 'The server could not record its secret key in the store, and retries every minute.',
       error,
     })
   const timer = setInterval(() => {

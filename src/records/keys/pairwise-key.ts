@@ -15,8 +15,8 @@ export const isKeyPair = (key: Pick<StoredSigningKey, 'algorithm'>): boolean =>
   key.algorithm !== algorithm
 
 /**
- * Returns the secret key from which pairwise subjects are derived (OpenID Connect Core §8.1), and creates it if it does
- * not exist.
+ * Returns the secret key from which pairwise subjects are derived (OpenID Connect Core §8.1). Creates the key if it is
+ * missing.
  * @throws StoreUnusable if the stored key was tampered with
  */
 export const loadPairwiseKey = async ({

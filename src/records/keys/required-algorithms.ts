@@ -1,10 +1,10 @@
 import type { Settings } from '../../settings/settings.ts'
 
-/** Returns the algorithms that a client may register for its ID tokens. Every client must support RS256. */
+/** Returns the algorithms that a client may register for its ID tokens. */
 export const idTokenAlgorithms = ({
   securityProfile,
 }: Pick<Settings, 'securityProfile'>): readonly Settings['signingAlgorithm'][] =>
-  // The FAPI 2.0 Security Profile excludes RS256 (§5.4.1).
+  // OpenID Connect Discovery §3 requires RS256, but the FAPI 2.0 Security Profile excludes it (§5.4.1).
   securityProfile === 'fapi2' ? ['ES256', 'EdDSA'] : ['RS256', 'ES256', 'EdDSA']
 
 /** Returns the algorithms for which the settings require a signing key. */

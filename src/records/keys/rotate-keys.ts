@@ -16,7 +16,7 @@ export interface KeyRotationProgress {
 /** Rows that no configured key opens, because the rows were tampered with or their key is missing. */
 export interface UnreadableRows {
   readonly table: string
-  /** The key ID in the rows; null if they contain no key ID. */
+  /** The key ID in the rows; null if the rows contain no key ID. */
   readonly keyId: string | null
   readonly rows: number
 }
@@ -27,7 +27,7 @@ export interface KeyRotation {
   readonly resealed: number
   /** Rows that were not changed, and remain invalid. */
   readonly unreadable: readonly UnreadableRows[]
-  /** False if a node that was not restarted still writes rows under an earlier key. */
+  /** False if rows are still written under an earlier key, for instance by a node that was not restarted. */
   readonly isComplete: boolean
   /** Seconds for which issued JWTs, codes and forms still need an earlier key. */
   readonly keepFor: number
@@ -100,7 +100,7 @@ export const rotateSecretKeys = async (
   return { resealed, unreadable, isComplete, keepFor }
 }
 
-/** Makes one pass over a table, in descending order of its keys. */
+/** Makes one pass over a table, in descending order of the primary keys. */
 const resealTable = async (
   kind: SealedKind,
   context: RecordsContext,
@@ -176,7 +176,7 @@ const report = ({ table, keyId, rows }: UnreadableRows, { keys, log }: RecordsCo
 const reasonOf = (keyId: string | null, keys: KeyRing): string => {
   if (keyId === null) return 'that are not sealed'
   return keys.ids.includes(keyId)
-    ? `that key ${keyId} does not open, since they were tampered with`
+    ? `that key ${keyId} does not open, because the rows were tampered with`
     : `under key ${keyId}, which is not configured`
 }
 

@@ -12,7 +12,7 @@ import { requiredAlgorithms } from './required-algorithms.ts'
 /** The algorithms of the keys that sign tokens. */
 export type SigningAlgorithm = Settings['signingAlgorithm']
 
-/** Milliseconds for which a new key is published before it signs. Clients cache published keys for a shorter time. */
+/** Milliseconds for which a new key is published before it signs. Caches may store the published keys for 5 minutes. */
 const publishedBefore = 3_600_000
 /** Milliseconds for which a process caches the keys. */
 const remembered = 30_000
@@ -56,7 +56,7 @@ export class SigningKeys {
 
   /**
    * Signs a JWT of the given type with the current key of an algorithm.
-   * @param store the transaction in which the token is written
+   * @param store the store of the caller, which may belong to a transaction
    */
   async sign(
     payload: JwtPayload,
@@ -100,7 +100,7 @@ export class SigningKeys {
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)
     const required = requiredAlgorithms(settings)
     const all = (await store.signingKeys.all()).filter(isKeyPair)
-    // Keys that are so old that every token of an older key has expired.
+    // Keys that have signed for so long that every token of an older key has expired.
     const successors = all.filter(
       ({ algorithm, createdAt }) =>
         required.some((one) => one === algorithm) &&
@@ -115,8 +115,8 @@ export class SigningKeys {
 
   async #usable(store: Context['store']): Promise<readonly SigningKey[]> {
     if (this.#known && this.#context.clock() < this.#known.until) return this.#known.keys
-    // Inside a transaction, load the keys separately: the transaction may be rolled back, and waiting for another
-    // transaction can deadlock.
+    // Inside a transaction, do not cache the keys, because the transaction may be rolled back. Do not wait for a load
+    // in progress, because the transactions could deadlock.
     if (store !== this.#context.store) return this.#load(store)
     this.#loading ??= this.#remember().finally(() => {
       this.#loading = undefined
@@ -198,7 +198,7 @@ export class SigningKeys {
       level: 'error',
       event: 'signing_key.tampered',
       message:
-        'A signing key was tampered with, or sealed with another secret key; it is neither used nor published.',
+        'A signing key was tampered with, or sealed with another secret key; the server neither uses nor publishes the key.',
       keyId: id,
     })
   }

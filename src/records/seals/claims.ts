@@ -66,7 +66,7 @@ export const clientStateClaims = (
   client.allowedScopes?.join(' ') ?? null,
 ]
 
-/** The claims of the columns of a built-in user that look-ups join. The password hash has its own seal. */
+/** The claims of a built-in user. The password hash has a separate seal. */
 export const userClaims = (user: User): Claims => [
   'user',
   user.id,
@@ -128,8 +128,8 @@ export const checkpointClaims = (checkpoint: AuditCheckpoint): Claims => [
 ]
 
 /**
- * The claims of a rotated refresh token. Without them, an attacker who can write rows could obtain the tokens of the
- * successor with another token.
+ * The claims of a rotated refresh token. Without this seal, an attacker who can write rows could insert a token as
+ * rotated, present the token, and receive the tokens of its alleged successor.
  */
 export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
   'rotated_refresh_token',
@@ -140,7 +140,7 @@ export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
   rotated.rotatedAt,
 ]
 
-/** The grant of an authorization, which bounds its tokens. */
+/** The fields of an authorization that limit its tokens. */
 export type Granted = Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 
 type TokenClaims = Omit<TokenFields, 'id' | 'clientId'>

@@ -4,14 +4,14 @@ import type { TokenWithState } from '../../store/contract/tokens.ts'
 import type { StoredUser } from '../../store/contract/users.ts'
 import { clientStateClaims, userClaims } from './claims.ts'
 
-/** The maximum number of users, and of clients, whose verified state is cached. */
+/** The maximum number of cached users. The same maximum applies to cached clients. */
 const maxEntries = 10_000
 
 type ClientState = TokenWithState['client']
 
 /**
- * Verifies the users and clients that token and session look-ups join. A row that equals the last verified state is
- * accepted without opening its seal, which is much cheaper.
+ * Verifies the users and clients that token and session look-ups join. If a row equals the last verified row, its seal
+ * is not verified again, because the comparison takes much less time.
  */
 export class IntactState {
   /** Whether the server uses the built-in users, whose rows are sealed. */

@@ -33,7 +33,7 @@ interface Value {
 const seal = (...all: readonly Claims[]): readonly Value[] =>
   all.map((claims) => ({ purpose: 'row', claims }))
 
-/** Returns the sealed values of a row with their purposes and claims; undefined instead of a value without a digest. */
+/** Returns the purpose and the claims of each sealed value of a row; undefined for a missing refresh token. */
 const valuesOf: {
   readonly [K in SealedKind]: (row: RowOf<K>) => readonly (Value | undefined)[]
 } = {
@@ -53,16 +53,16 @@ const valuesOf: {
   auditCheckpoints: (checkpoint) => seal(checkpointClaims(checkpoint)),
 }
 
-/** A resealed row, and its values that could not be opened. */
+/** The result of resealing a row, with the values that could not be opened. */
 export interface SealedAnew {
-  /** Undefined if no value could be resealed. */
+  /** Undefined if no value changed. */
   readonly resealed: ResealedRow | undefined
   readonly unreadable: readonly Sealed[]
 }
 
 /**
- * Seals the values of a row under the current key. A value with an invalid seal remains unchanged, and is refused when
- * it is presented.
+ * Seals the values of a row under the current key. A value with an invalid seal remains unchanged, and the server
+ * continues to refuse the value.
  */
 export const sealedAnew = <K extends SealedKind>(
   kind: K,

@@ -11,8 +11,9 @@ import { endingOf } from './token-ending.ts'
 const longExpired = 0
 
 /**
- * Revokes an access token with its children and its predecessor, but not its refresh token. If the access token has
- * been replaced, revokes only this access token. Returns false if the leeway of a replaced access token has ended.
+ * Revokes an access token with its children, and the access token that it replaced. The refresh token remains valid. If
+ * the access token itself has been replaced, revokes only this access token. Returns false if the token was deleted, or
+ * was replaced and its leeway has ended.
  */
 export const endAccessToken = (
   { token, accessDigest, client }: FoundToken,
@@ -83,9 +84,9 @@ const revoke = async (
 }
 
 /**
- * Revokes the tokens of a code that is presented again with valid credentials, because one of the two callers stole the
- * code (RFC 6749 §4.1.2).
- * @returns the error of the response
+ * Revokes the tokens of a code that is presented again with valid credentials, because one of the two callers may have
+ * stolen the code (RFC 6749 §4.1.2).
+ * @returns the error for the response
  */
 export const revokeReusedCode = async (
   kind: 'authorization_code' | 'device_code',

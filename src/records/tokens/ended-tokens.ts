@@ -81,8 +81,7 @@ export class EndedTokens {
    * @param most the maximum number of personal tokens of the user
    * @returns the number of restored tokens; 0 if the period has ended, if the tokens were already restored, or after
    * one of the `finalEvents`, such as a new password
-   * @throws InvalidField if the user meanwhile has the maximum number of tokens. A later call can still restore the
-   * tokens.
+   * @throws InvalidField if the user has the maximum number of tokens. A later call can then still restore the tokens.
    */
   async restore(userId: UserId, undo: string, most: number): Promise<number> {
     const { store, turns, clock } = this.#context
@@ -139,7 +138,8 @@ export class EndedTokens {
     return { name, rows: [own, ...former] }
   }
 
-  // The rows of the deleted client will be removed, so the tokens get a new client, and new seals with its key.
+  // The rows of the deleted client will be removed, so the tokens get a new client, and new seals with the key of this
+  // client.
   async #restore({ name, rows }: Kept, tx: Store): Promise<boolean> {
     const { audit } = this.#context
     const context = { ...this.#context, store: tx }

@@ -82,7 +82,7 @@ const mustBeNarrower = (child: Omit<TokenFields, 'id'>, parent: Token): void => 
       'invalid_target',
       'The subject token is not valid for the requested resource.',
     )
-  // Only the holder of the key may exchange a token that is bound to it (RFC 9449 §6.1).
+  // Only the holder of the key may exchange a key-bound token (RFC 9449 §6.1).
   if (keyThumbprint !== null && child.keyThumbprint !== keyThumbprint)
     throw new OAuthError('invalid_request', 'The subject token is bound to another key.')
 }

@@ -21,9 +21,8 @@ import {
 } from './token-row.ts'
 
 /**
- * The margin below the setting `authorizationsPerApplication`. Concurrent exchanges do not see the authorizations of
- * each other, so that together they can exceed the limit. Within this margin, the limit is therefore enforced again
- * after the commit.
+ * The margin below the limit `authorizationsPerApplication`. Within this margin, the limit is enforced again after the
+ * commit. Concurrent exchanges do not see the authorizations of each other, and can together exceed the limit.
  */
 const concurrentExchanges = 16
 
@@ -32,7 +31,8 @@ class CodeWasRedeemed extends Error {}
 
 /**
  * Creates an authorization of a user and issues its tokens, in one transaction.
- * @throws OAuthError `invalid_grant` if the code was redeemed already
+ * @throws OAuthError `invalid_grant` if the code was redeemed already; ReferenceNotFound if the consent or the session
+ * has ended
  */
 export const issueForUser = async (
   redemption: UserRedemption,
@@ -45,11 +45,11 @@ export const issueForUser = async (
   const { grantedResources: resources = fields.resources } = redemption
   const refreshExpires = refreshable ? endOfRefresh(context, fields.createdAt) : null
   const { store, turns } = context
-  // The transaction locks the consent, so that it cannot be withdrawn concurrently.
+  // The transaction locks the consent, so that the user cannot withdraw the consent concurrently.
   const row = `consent ${subject.id} ${client.clientId}`
   const codeDigest = code ? digestOf(code.kind, code.value) : null
-  // The row of the authorization is the tombstone of the code. Retain the row until the code expires, even if the
-  // tokens expire earlier.
+  // The row of the authorization detects a second redemption of the code. Retain the row until the code expires, even
+  // if the tokens expire earlier.
   const codeEnds =
     code?.keptUntil ?? fields.createdAt + context.settings.authorizationCodeExpiresIn * 1000
   let isNearLimit = false
@@ -92,14 +92,14 @@ export const issueForUser = async (
   }
 }
 
-// The consent and the session were valid when the request was checked, but may have been withdrawn or ended since.
+// Check the consent and the session again, because they may have ended after the first check.
 const mustStillHold = async (
   { client, subject, under, scopes }: UserRedemption,
   tx: Store,
 ): Promise<void> => {
   if (!under) return
-  // Take a shared lock, so that an exchange does not wait for other exchanges of the same user, which may run on a
-  // disconnected node.
+  // Take a shared lock, so that exchanges of the same user do not wait for each other. A disconnected node could hold
+  // an exclusive lock for a long time.
   const consent = await tx.consents.find(subject.id, client.clientId, { isShared: true })
   const session =
     under.sessionId === null || (await tx.sessions.find(under.sessionId as Digest)) !== undefined
@@ -111,7 +111,7 @@ const mustStillHold = async (
 
 /**
  * Revokes the oldest authorizations of a user for one application if their number exceeds the limit.
- * @returns whether the number is so close to the limit that concurrent exchanges may have exceeded it
+ * @returns whether the number is so close to the limit that concurrent exchanges may have exceeded the limit
  */
 const endOldest = async (
   { client, subject }: UserRedemption,
@@ -132,7 +132,7 @@ const endOldest = async (
   return found.length > 0
 }
 
-// The exchange that commits last sees all concurrent exchanges, so no exchange must wait for another exchange.
+// The exchange that commits last sees all concurrent exchanges. Exchanges therefore need not wait for each other.
 const endOldestOfAll = async (
   redemption: UserRedemption,
   context: RecordsContext,
@@ -140,7 +140,8 @@ const endOldestOfAll = async (
   try {
     await context.store.transaction((tx) => endOldest(redemption, context, tx))
   } catch (error) {
-    // The token is already issued. The next exchange revokes the authorizations beyond the limit.
+    // Ignore an outage, because the token is already issued. The next exchange revokes the authorizations beyond the
+    // limit.
     if (!(error instanceof StoreUnavailable)) throw error
   }
 }

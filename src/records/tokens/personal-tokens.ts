@@ -27,7 +27,7 @@ import { sealedToken, unopened } from './token-row.ts'
 /** The options of a new personal token. */
 export interface PersonalTokenOptions {
   readonly scopes?: readonly string[]
-  /** Whether the token is internal: no page lists it. */
+  /** Whether the token is internal. The pages of the user do not list internal tokens. */
   readonly isInternal?: boolean
   /** The lifetime in seconds. By default, the token does not expire, as specified. */
   readonly expiresIn?: number
@@ -142,8 +142,8 @@ export class PersonalTokens {
   }
 
   /**
-   * Lists the summaries of a user's personal tokens, without internal tokens. A page searches and sorts the summaries,
-   * and then reads the tokens that it shows.
+   * Lists the summaries of a user's personal tokens, without internal tokens. An HTML page searches and sorts the
+   * summaries, and then calls `among` for the tokens on the page.
    */
   async summariesOf(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>> {
     const { items, next } = await this.#context.store.tokens.personalSummaries(userId, cursor)
@@ -162,7 +162,7 @@ export class PersonalTokens {
     return ids.flatMap((id) => known.get(id) ?? [])
   }
 
-  /** Returns the personal token with this ID; undefined if it is internal or belongs to another user. */
+  /** Returns the user's personal token with this ID; undefined for an internal token or a token of another user. */
   async find(userId: UserId, id: number): Promise<ManagedToken | undefined> {
     const row = await this.#context.store.tokens.personal(id, this.#context.clock())
     if (row?.fields.userId !== userId || row.fields.isInternal) return undefined
@@ -173,7 +173,7 @@ export class PersonalTokens {
   /**
    * Changes the name, the scopes and the expiry. The scopes also apply to a former value that is still valid, and the
    * former value does not outlive the new expiry.
-   * @param guard runs before the write, with the stored values; if it throws, nothing is written
+   * @param guard runs before the write, with the stored values. If the guard throws, nothing is written.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async update(
@@ -212,7 +212,7 @@ export class PersonalTokens {
       // This look-up locks the rows, so that no new child with the old scopes can be created.
       const rows = await tx.tokens.ofClient(token.clientId)
       for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
-        // A child may have the former scopes, and may outlive the new expiry.
+        // Delete the children, because a child may have removed scopes or outlive the new expiry.
         await tx.tokens.deleteChildren(row.fields.id)
         const value = this.#valueOf(row)
         if (value !== undefined) {
@@ -230,8 +230,7 @@ export class PersonalTokens {
   }
 
   /**
-   * Revokes a former value during its overlap, but not the current value. Returns false if the former value no longer
-   * exists.
+   * Revokes a former value of a token, but not its current value. Returns false if the former value no longer exists.
    */
   endFormer(token: Token, name: string): Promise<boolean> {
     const { store, audit, keys } = this.#context
@@ -243,7 +242,7 @@ export class PersonalTokens {
     })
   }
 
-  /** Revokes all former values of a token during their overlap. */
+  /** Revokes all former values of a token that are still valid. */
   async endFormers({ token, name }: ManagedToken): Promise<void> {
     const { store } = this.#context
     const rows = await store.tokens.ofClient(token.clientId)
@@ -254,7 +253,7 @@ export class PersonalTokens {
 
   /**
    * Replaces the value of a token, and restarts its lifetime. The ID does not change.
-   * @throws InvalidField for an unknown token, or an overlap that is not from 0 seconds to 30 days
+   * @throws InvalidField for an unknown token, or for an overlap that is not a whole number of seconds up to 30 days
    */
   async rotate(
     id: number,
@@ -326,7 +325,7 @@ export class PersonalTokens {
     return sealedToken(this.#context, { fields, accessToken, refreshToken: null }, { successorId })
   }
 
-  // Returns undefined for a row that was tampered with. The row is never resealed, so that it remains invalid.
+  // Returns undefined for a row that was tampered with. Do not reseal the row, because it must remain invalid.
   #valueOf(row: StoredToken): string | undefined {
     const value = this.#context.keys.open('token', row.accessToken, accessClaims(row))
     return value !== undefined && digestOf('access_token', value) === row.accessDigest
@@ -334,7 +333,7 @@ export class PersonalTokens {
       : undefined
   }
 
-  // A form writes the values that it shows under a new seal, so do not return a row that was tampered with.
+  // Do not return a row that was tampered with: a form would write its values back under a valid seal.
   async #managed(row: PersonalTokenRow): Promise<ManagedToken | undefined> {
     const { fields, name, lastUse, usedScopes, previousExpires } = row
     const value = this.#valueOf(row)
@@ -380,7 +379,10 @@ class TokenWithValue extends Token implements RotatedPersonalToken {
 const earlier = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
-/** Locks the user inside a transaction. @throws InvalidField if the user has the maximum number of tokens */
+/**
+ * Checks inside a transaction that a user may create a token.
+ * @throws InvalidField if the user has `most` tokens already
+ */
 export const checkRoom = async (
   { userId, most }: { readonly userId: UserId; readonly most: number },
   context: RecordsContext,

@@ -12,14 +12,14 @@ type Current = NonNullable<RefreshRedemption['current']>
 export const refusedRefresh = (): OAuthError =>
   new OAuthError('invalid_grant', 'The refresh token is not valid.')
 
-/** Returns the fields of a token after a refresh. @throws OAuthError if a bound token would lose its key */
+/** Returns the fields of a token after a refresh. @throws OAuthError if a key-bound token would lose its key */
 export const fieldsAfterRefresh = (
   redemption: RefreshRedemption,
   { found: { token, authorization }, scopes }: Current,
   context: RecordsContext,
 ): Omit<TokenFields, 'id'> => {
   const keyThumbprint = redemption.keyThumbprint ?? null
-  // A key-bound token remains bound, even if DPoP was disabled after it was issued.
+  // A key-bound token remains bound, even if DPoP was disabled after the token was issued.
   if (!authorization || (token.keyThumbprint !== null && keyThumbprint === null))
     throw refusedRefresh()
   const now = context.clock()

@@ -26,9 +26,9 @@ import { TokenFinder } from './token-finder.ts'
 import { newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
- * Rotates a refresh token (RFC 9700 §4.14.2). Shortly after the rotation, a request with the rotated token gets
- * the same response again, so that a lost response or a parallel refresh does not log the user out. After this leeway,
- * or if the successor was redeemed, reuse revokes the authorization.
+ * Rotates a refresh token (RFC 9700 §4.14.2). During the leeway after the rotation, an equal request with the rotated
+ * token gets the same response again. Therefore, a lost response or a parallel refresh does not log the user out. After
+ * the leeway, or if the successor was redeemed, reuse revokes the authorization.
  * @throws OAuthError `invalid_grant`
  */
 export const redeemRefreshToken = async (
@@ -64,13 +64,13 @@ const findRotated = async (
   return rotated && keys.isIntact(rotated.seal, rotationClaims(rotated)) ? rotated : undefined
 }
 
-/** The maximum number of attempts while concurrent requests end access tokens. */
+/** The maximum number of attempts while concurrent requests revoke access tokens. */
 const maxTries = 3
 
 /** A concurrent request has changed the token first. */
 class LostRace extends Error {}
 
-// A request counts as a retry only if it has the same parameters and the same key.
+// Returns the values that a retry must repeat: the parameters, the resources and the key.
 const parametersOf = (
   { parameters, resources }: RefreshRedemption,
   keyThumbprint: string | null,
@@ -124,9 +124,9 @@ const rotate = async (
 }
 
 /**
- * Returns the digest and the new expiry of the replaced access token, which remains valid for the leeway, because
- * requests that were sent before the refresh still contain it. Returns undefined if the leeway is 0, if the access
- * token has expired or was tampered with, or if the new access token has other permissions or another key.
+ * Returns the digest and the new expiry of the replaced access token. The token remains valid for the leeway, because
+ * requests that were sent before the refresh still contain the token. Returns undefined if the leeway is 0, if the
+ * access token has expired or was tampered with, or if the new access token has other permissions or another key.
  */
 const formerOf = (
   { token, accessDigest, isAccessIntact = false }: FoundToken,
@@ -153,14 +153,14 @@ const replay = async (
 ): Promise<IssuedToken> => {
   const { store, settings, clock } = context
   const authorization = await store.authorizations.find(rotated.authorizationId)
-  // Reuse by another client must not revoke the authorization, and a revoked authorization has no tokens left.
+  // Refuse another client, which must not be able to revoke the authorization. A revoked authorization has no tokens.
   if (authorization?.clientId !== redemption.client.clientId || authorization.revokedAt !== null)
     throw refusedRefresh()
 
   const current = await store.tokens.ofAuthorization(authorization.id)
   const isLatest = current?.refreshDigest === rotated.successor
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
-  // A public client can only be authenticated by the key of its tokens (RFC 9449 §5).
+  // Only the key of its tokens can authenticate a public client (RFC 9449 §5).
   const { client, keyThumbprint } = redemption
   const boundTo = current?.fields.keyThumbprint ?? null
   const mustHold = boundTo !== null && !client.isConfidential
@@ -183,8 +183,8 @@ interface OtherKey {
 }
 
 /**
- * Issues a further access token that is bound to another key of the client, beside the successor. The refresh token of
- * a confidential client is bound to the credentials of the client, so the client may use several keys (RFC 9449 §5).
+ * Issues an additional access token that is bound to another key of the client. The refresh token of a confidential
+ * client is bound to the credentials of the client, so the client may use several keys (RFC 9449 §5).
  */
 const withOtherKey = async (
   keyThumbprint: string,

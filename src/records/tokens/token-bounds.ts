@@ -7,15 +7,14 @@ import type { Store } from '../../store/store.ts'
 
 /** The maximum number of stored rotated refresh tokens of one authorization. */
 const rotatedPerAuthorization = 1_000
-/** The maximum number of valid children of one token. A rotation of the token deletes them in one statement. */
+/** The maximum number of valid children of one token. A rotation of the token deletes all children in one statement. */
 const childrenPerToken = 1_000
 
-/** The average number of rotations between two checks of an authorization. */
+/** The average number of rotations until the process checks the authorization of the latest rotation. */
 const rotationsPerCheck = 64
-/**
- * The average number of new tokens between two checks of a client, and of new children between two checks of a parent.
- */
+/** The average number of new tokens until the process checks the client of the latest token. */
 const tokensPerCheck = 1_000
+/** The average number of new children until the process checks the parent of the latest child. */
 const childrenPerCheck = 100
 /** The maximum number of rows that one statement deletes. */
 const batchSize = 100
@@ -23,13 +22,14 @@ const batchSize = 100
 const pauseFactor = 1
 
 /**
- * Returns a function that returns true for about one of `many` calls, at varying intervals. With a fixed interval, one
- * of several alternating clients could trigger every check.
+ * Returns a function that returns true for about one of `many` calls, at varying intervals. With a fixed interval and
+ * several clients that take turns, all checks could concern the same client.
  */
 export const oneOf = (many: number): (() => boolean) => {
   let draws = 0
   const next = () => {
     draws += 1
+    // The multiples of the golden ratio modulo 1 are spread evenly.
     return Math.ceil(many / 2 + many * ((draws * 0.618_033_988_75) % 1))
   }
   let left = next()
@@ -108,7 +108,7 @@ export class TokenBounds {
     await this.#running
   }
 
-  // Run one removal at a time. A skipped removal does not matter, because further writes trigger the removal again.
+  // Run one removal at a time. A removal may be skipped, because further writes trigger the removal again.
   #trim(deleteBatch: DeleteBatch): void {
     if (this.#stopping.signal.aborted) return
     this.#running ??= this.#deleteAll(deleteBatch)

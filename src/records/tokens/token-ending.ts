@@ -2,7 +2,7 @@ import type { KeyRing } from '../../crypto/sealed.ts'
 import type { StoredToken } from '../../store/contract/tokens.ts'
 import { accessClaims } from '../seals/claims.ts'
 
-/** Returns the last four characters of a token, by which users recognize it. They do not help to guess the token. */
+/** Returns the last four characters of a token, by which users recognize the token. */
 export const endingOf = (accessToken: string): string => accessToken.slice(-4)
 
 /** Returns the last four characters of a stored token; null without a row, or if the row was tampered with. */

@@ -28,7 +28,7 @@ export class TokenFinder {
     const { store, settings } = this.#context
     if (hasBadChecksum(settings.tokenPersonalPrefix, accessToken)) return undefined
     const row = await store.tokens.findByAccess(digestOf('access_token', accessToken))
-    // Only a value that is not a current access token needs the second look-up.
+    // Search for a replaced access token only if no current access token matches.
     return row ? this.#opened(row, accessToken) : this.findFormer(accessToken)
   }
 
@@ -63,7 +63,7 @@ export class TokenFinder {
     return found
   }
 
-  // The seal of the current access token covers the digest and the expiry of its predecessor.
+  // The seal of the current access token covers the digest and the expiry of the replaced access token.
   async #openedFormer(row: TokenWithState): Promise<FoundToken | undefined> {
     const { fields, formerDigest, formerExpires } = row
     if (!this.#isIntact(row)) return unopened(row, row.accessToken, this.#context)
@@ -117,7 +117,7 @@ export class TokenFinder {
   }
 }
 
-/** Returns the scopes of a token that its client still has. */
+/** Returns the scopes of a token that the client is still allowed to have. */
 const scopesNow = ({ fields: { scopes }, client }: TokenWithState): readonly string[] => {
   const { allowedScopes } = client
   return allowedScopes ? scopes.filter((scope) => allowedScopes.includes(scope)) : scopes

@@ -48,7 +48,7 @@ export const newSecrets = (
   refreshToken: fields.refreshExpires === null ? null : randomString(bits256, random),
 })
 
-/** Saves a token, with the `saveToken` function of the application if the application passed one. */
+/** Saves a token. If the application passed the function `saveToken`, this function wraps the saving. */
 export const save = async (
   context: RecordsContext,
   request: Redemption,
@@ -85,7 +85,7 @@ const minted = async (data: TokenData, { mint, store }: RecordsContext): Promise
     ? { ...data, accessToken: await mint(data.fields, store) }
     : data
 
-// Mint the JWT again if the application changed the fields, because its claims must match the saved row.
+// If the application changed the fields, mint the JWT again, because the claims of the JWT must match the saved row.
 const mintedAnew = async (
   before: TokenData,
   data: TokenData,
@@ -104,7 +104,7 @@ const subjectOf = (request: Redemption): TokenSubject | null => {
   return request.type === 'narrowing' ? request.parent.user : request.subject
 }
 
-// The application may narrow the scopes and shorten the lifetime, but not widen or extend them.
+// The application may remove scopes and shorten the lifetime, but not add scopes or extend the lifetime.
 const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
   const { scopes, expires } = data.fields
   if (!isWithin(fields.scopes, scopes)) throw new Error('saveToken must not add scopes.')
@@ -118,7 +118,8 @@ const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
 }
 
 /**
- * Returns the expiry of a new refresh token. Each use restarts its lifetime, at most until the authorization expires.
+ * Returns the expiry of a new refresh token. Each refresh restarts the lifetime, but the setting
+ * `authorizationExpiresIn` limits the total time.
  */
 export const endOfRefresh = (
   { settings: { refreshTokenExpiresIn, authorizationExpiresIn } }: RecordsContext,
@@ -131,11 +132,11 @@ export const endOfRefresh = (
     : Math.min(own, authorizedAt + authorizationExpiresIn * 1000)
 }
 
-/** The relation of a new row to another value of the same token. */
+/** The fields by which a row refers to the successor or the predecessor of its access token. */
 type OtherValue = Partial<Pick<NewToken, 'successorId' | 'formerDigest' | 'formerExpires'>>
 
 /**
- * Creates the row of a token, with the digest of each secret, and the secret sealed together with the claims of the
+ * Creates the row of a token. The row contains the digest of each secret, and the secret sealed with the claims of the
  * row.
  */
 export const sealedToken = (
@@ -171,13 +172,14 @@ export const unopened = async (
   context.log({
     level: 'error',
     event: 'token.tampered',
-    message: 'A token row was tampered with, or sealed with another secret key; it is refused.',
+    message:
+      'A token row was tampered with, or sealed with another secret key; the server refuses the row.',
     tokenId: fields.id,
   })
   return undefined
 }
 
-/** Returns the audit event of a token that was issued by this grant. */
+/** Returns the fields of the audit event `token.issued`. */
 export const issuedFor = (
   redemption: Exclude<Redemption, RefreshRedemption>,
   token: Pick<TokenFields, 'id' | 'clientId' | 'userId' | 'authorizationId' | 'scopes'>,

@@ -16,7 +16,7 @@ const maxTokens = 10_000
 const never = Number.NEGATIVE_INFINITY
 
 /**
- * Records the last use of each token: time and IP address. A bearer check only records the use in memory, and one
+ * Records the last use of each token: time and IP address. The check of a token only records the use in memory, and one
  * transaction writes many uses later. If the process is killed, the uses of a few seconds are lost.
  */
 export class TokenUses {
@@ -38,7 +38,7 @@ export class TokenUses {
 
   /** Records a use of a token in memory, if the last known use is at least a minute old. */
   note({ token, lastUsedAt }: FoundToken, at: number, address: string): void {
-    // The token may have been looked up before its latest use was written.
+    // `lastUsedAt` may be outdated, because the token may have been looked up before its latest use was written.
     const known = Math.max(lastUsedAt ?? never, this.#latest.get(token.id)?.at ?? never)
     if (at - known < minInterval) return
     if (this.#pending.size >= maxTokens && !this.#pending.has(token.id)) return
@@ -46,7 +46,9 @@ export class TokenUses {
     this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
   }
 
-  /** Records scopes that a guard required from a personal token, unless they are stored already. */
+  /**
+   * Records scopes that a guard required from a personal token. Ignores scopes that this process has stored already.
+   */
   noteScopes(tokenId: number, scopes: readonly string[]): void {
     const stored = this.#stored.get(String(tokenId))
     if (stored && scopes.every((scope) => stored.has(scope))) return
@@ -56,11 +58,11 @@ export class TokenUses {
     this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
   }
 
-  /** Writes the recorded uses. A failure is only logged, since no request depends on the write. */
+  /** Writes the recorded uses. A failure is only logged, because no request depends on the write. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // The caller also waits for a write in progress.
+    // Also wait for a write in progress.
     const before = this.#writing
     this.#writing = this.#write()
     await Promise.all([before, this.#writing])
@@ -76,7 +78,7 @@ export class TokenUses {
     await Promise.all([this.#writeUses(), this.#writeScopes()])
   }
 
-  // After a failure, the scopes are not written again. The next use of the token records them.
+  // After a failure, do not retry: the next use of the token records the scopes again.
   async #writeScopes(): Promise<void> {
     if (this.#scopes.size === 0) return
     const scopes = new Map([...this.#scopes].map(([id, noted]) => [id, [...noted]]))

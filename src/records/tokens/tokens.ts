@@ -29,8 +29,8 @@ export class Tokens {
   /**
    * Issues the tokens of a grant.
    * @param grant the name of the grant, for the audit log
-   * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already; ClientChanged if the client
-   * of the redemption no longer has its version
+   * @throws OAuthError if the code, refresh token or parent token is no longer valid; ReferenceNotFound if the consent
+   * or the session has ended; ClientChanged if the client has changed since the caller read it
    */
   async issue(redemption: Redemption, grant?: string): Promise<IssuedToken> {
     if (redemption.type === 'refresh') return redeemRefreshToken(redemption, this.#context)
@@ -73,7 +73,7 @@ export class Tokens {
     return new PersonalTokens(this.#context).create(name, userId, options)
   }
 
-  /** Finds a token, including personal tokens, by the access token if one is passed, otherwise by the refresh token. */
+  /** Finds a token by its access token or, if none is passed, by its refresh token. Also finds personal tokens. */
   async find({
     accessToken,
     refreshToken,
@@ -104,7 +104,7 @@ export class Tokens {
   /**
    * Revokes a token. With a personal token, also deletes its client. With a token of an authorization, also revokes the
    * authorization. An exchanged token is revoked alone. Returns false if nothing was revoked.
-   * @param as the name of the audit event. Default: the name that fits the token
+   * @param as the name of the audit event. Default: `personal_token.deleted` or `token.revoked`
    * @param accessToken the value of the token, for the audit log. Without this value, one more query reads the row
    */
   async revoke(
@@ -139,7 +139,7 @@ export class Tokens {
   }
 
   /**
-   * Revokes an access token, but not its refresh token. Returns false if the access token has been replaced and its
+   * Revokes an access token, but not its refresh token. Returns false if the token was deleted, or was replaced and its
    * leeway has ended.
    */
   revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
@@ -156,7 +156,7 @@ export class Tokens {
     return endRotated(refreshToken, clientId, this.#context)
   }
 
-  /** Revokes the tokens of a code that is presented again. @returns the error of the response */
+  /** Revokes the tokens of a code that is presented again. @returns the error for the response */
   revokeReusedCode(kind: 'authorization_code' | 'device_code', code: string): Promise<OAuthError> {
     return revokeReusedCode(kind, code, this.#context)
   }

@@ -4,7 +4,7 @@ import type { UserId } from '../../model/user.ts'
 
 /** Milliseconds for which the failed logins of a user are combined into one event. */
 const hour = 3_600_000
-/** The number of failed logins of one user in an hour that suggests guessing. */
+/** The number of failed logins of one user in an hour at which the log reports a possible attack. */
 const alarming = 20
 /** The maximum number of counted users. */
 const maxUsers = 10_000
@@ -20,7 +20,7 @@ interface Counted {
 
 /**
  * Combines failed logins, so that guesses do not fill the audit log. The first failed login of a user is recorded
- * immediately. Further failed logins in that hour become one event. Unknown accounts are counted together.
+ * immediately. Further failed logins within the hour are combined. Unknown accounts are counted together.
  */
 export class FailedLogins {
   readonly #record: (event: FailedLogin) => void

@@ -8,10 +8,10 @@ import type { Users } from './users.ts'
 
 /** An attempt to log in with a password. */
 export interface PasswordTry {
-  /** The account as it was typed. */
+  /** The account name as the user typed it. */
   readonly account: string
   readonly address: string
-  /** The known browser; undefined if the account has not logged in there before. */
+  /** The known browser of the account; undefined for any other browser. */
   readonly browser?: { readonly nonce: string; readonly userId: UserId } | undefined
 }
 
@@ -28,7 +28,7 @@ interface Server {
  * Checks a password if no limit on wrong passwords is reached. A known browser of the account has a separate limit. All
  * other attempts are limited by account, by network and account, by IP address, and by network.
  * @returns the result of the check
- * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy: nothing was hashed
+ * @throws OAuthError 429 with `Retry-After` if a limit is reached; PasswordHashingBusy if too many passwords wait
  */
 export const tryPassword = async <U>(
   tried: PasswordTry,

@@ -30,7 +30,7 @@ interface StoredLink extends OpenedLink {
   readonly mark: string
 }
 
-/** Links that prove the control of an e-mail address. Only their digests are stored. */
+/** Creates and consumes links that prove the control of an e-mail address. Stores the digest of each link's token. */
 export class UserLinks {
   readonly #context: RecordsContext
   readonly #users: Users
@@ -43,10 +43,10 @@ export class UserLinks {
   }
 
   /**
-   * Creates a link. A sign-up with the e-mail address of a user becomes a password reset. Performs the same store
-   * operations whether or not the user exists, so that the response time does not reveal whether a user exists.
-   * @returns undefined if the caller must not send a link: no active user has the e-mail address, or the address is
-   * already verified
+   * Creates a link. A sign-up with the e-mail address of a user becomes a password reset. Known and unknown addresses
+   * cause the same store operations, so that the response time does not reveal whether a user exists.
+   * @returns undefined if the caller must not send a link: the user is inactive, the e-mail address to verify is
+   * already verified, or no user exists and the purpose is not a sign-up
    * @throws InvalidField if the e-mail address is malformed
    */
   async create(
@@ -56,7 +56,7 @@ export class UserLinks {
   ): Promise<CreatedLink | undefined> {
     const email = validEmail(typed)
     const link = await this.#linkTo(purpose, email, next)
-    // Without a recipient, store a value that no link opens.
+    // Without a recipient, store null, so that the store operations are the same.
     const token = await this.#values.put(link, this.#context.clock() + linkLifetime * 1000)
     return link ? { purpose: link.purpose, email, token } : undefined
   }
@@ -72,7 +72,10 @@ export class UserLinks {
     return { purpose: asked, email, next, userId: id, mark }
   }
 
-  /** Returns the link of a token if it is still valid. Does not consume the link, because mail scanners open links. */
+  /**
+   * Returns the link of a token; undefined if the link is not valid. Does not consume the link, because mail scanners
+   * open links.
+   */
   async open(token: string): Promise<OpenedLink | undefined> {
     const link = await this.#values.get(token)
     if (!link) return undefined
@@ -84,7 +87,8 @@ export class UserLinks {
    * Consumes a link: sets the password, verifies the e-mail address, or creates the account.
    * @param password ignored if the link only verifies an e-mail address
    * @returns undefined if the link is not valid, or was used concurrently
-   * @throws InvalidField for a password that is too short or too long; PasswordHashingBusy. The link remains valid.
+   * @throws InvalidField for a password that is too short or too long; PasswordHashingBusy if too many passwords wait.
+   * After these errors, the link remains valid.
    */
   async use(token: string, password: string): Promise<OpenedLink | undefined> {
     const opened = await this.open(token)
@@ -102,7 +106,7 @@ export class UserLinks {
     if (purpose === 'sign_up') return this.#users.signUp(email, hash)
     if (userId === null) return Promise.resolve(false)
     const user = { id: userId, email }
-    // The user who opened the link need not be logged in.
+    // Record the user of the link as the actor, because nobody may be logged in.
     const users = new Users({ ...this.#context, audit: this.#context.audit.by(byUser(user)) })
     return purpose === 'verify_email'
       ? users.verifyEmail(userId)

@@ -26,7 +26,7 @@ import { passwordClaims, userClaims } from '../seals/claims.ts'
 /** The maximum number of users that one statement lists. */
 const listedAtOnce = 500
 
-/** The maximum number of rows of a user of the application that one statement deletes. */
+/** The maximum number of rows that one statement deletes after the application has deleted a user. */
 const removedAtOnce = 100
 
 type AdminEvent = 'user.admin_granted' | 'user.admin_withdrawn'
@@ -43,7 +43,7 @@ export interface UserInput {
 
 type State = Pick<FoundToken, 'user' | 'client'>
 
-/** A user whose password was checked, with the matching hash. */
+/** A user whose password was correct, with the password hash. The hash is null if the application checks passwords. */
 export type CheckedUser = Omit<UserWithPassword, 'seal'>
 
 /**
@@ -64,8 +64,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the user of a row: the joined user or, for users of the application, the result of its look-up. Returns
-   * null if the user was created after the row, which therefore belongs to a former user with this ID.
+   * Returns the current user to whom a row belongs. Returns null if the user does not exist or was created after the
+   * row: a row that is older than the user belongs to a former user with the same ID.
    * @internal
    */
   async joined(
@@ -76,7 +76,11 @@ export class Users implements UserSource {
     return found && createdAt >= earliestRowOf(found) ? found : null
   }
 
-  /** Returns a user by ID: the joined user or, for users of the application, the result of its look-up. @internal */
+  /**
+   * Returns the current user with this ID; null if the user does not exist. If the application finds its users by
+   * callbacks, calls the callback. Otherwise, verifies and returns `user`, which a query joined to another row.
+   * @internal
+   */
   async current(id: UserId | null, user: StoredUser | null): Promise<User | null> {
     const { hostUsers } = this.#context
     if (hostUsers && id !== null) return (await hostUsers.find(id)) ?? null
@@ -85,7 +89,7 @@ export class Users implements UserSource {
 
   /**
    * Returns the earliest possible creation time of a row of this user, in milliseconds since the epoch. Returns 0 for
-   * built-in users, and if the time is unknown.
+   * built-in users, and if the creation time of the user is unknown.
    * @internal
    */
   async earliestRow(id: UserId): Promise<number> {
@@ -171,9 +175,9 @@ export class Users implements UserSource {
   }
 
   /**
-   * Lists users in the order of their IDs: the user with this ID, the users whose e-mail address begins with the text,
-   * or all users for an empty text. If the application finds its users with callbacks and without `search`, finds a
-   * user only by the complete e-mail address or by the ID.
+   * Lists the user whose ID is the text, and then the users whose e-mail address begins with the text, in the order of
+   * their IDs. Lists all users for an empty text. If the application finds its users by callbacks and has no callback
+   * `search`, finds a user only by ID or, with `findByEmail`, by the complete e-mail address.
    */
   async search(text: string, { after, limit }: Cursor): Promise<Page<User>> {
     const { store, hostUsers, userKeyType } = this.#context
@@ -210,7 +214,7 @@ export class Users implements UserSource {
 
   /**
    * Creates a user.
-   * @throws InvalidField, also if the e-mail address is taken
+   * @throws InvalidField for an invalid value or a taken e-mail address; PasswordHashingBusy if too many passwords wait
    */
   async create(input: UserInput): Promise<User> {
     const email = validEmail(input.email)
@@ -253,8 +257,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the active user with this e-mail address and password. For built-in users, every failure takes the same
-   * time.
+   * Returns the active user with this e-mail address and password; undefined if the check fails. For built-in users,
+   * the time of a failure does not reveal its cause.
    */
   async withPassword(email: string, password: string): Promise<User | undefined> {
     const found = await this.checked(email, password)
@@ -262,8 +266,9 @@ export class Users implements UserSource {
   }
 
   /**
-   * Checks a password and returns the user with the matching hash, so that the caller can detect a later change.
-   * @param requester the requester in the hashing queue; by default, the network of the request
+   * Checks a password. Returns the active user with the password hash, by which the caller can detect a later change of
+   * the password. Returns undefined if the check fails.
+   * @param requester the requester in the hashing queue. Default: the network of the request, or the application itself
    * @internal
    */
   async checked(
@@ -337,8 +342,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns whether the password of a user is correct, for code of the application. Wrong passwords are counted by
-   * user, separately from wrong passwords on the login page.
+   * Returns whether the password of a user is correct. The application calls this method. Wrong passwords are counted
+   * by user, separately from wrong passwords on the login page.
    * @throws OAuthError 429 with `Retry-After` after too many wrong passwords; NotOurUsers for users of the application
    * without `withPassword`
    */
@@ -372,16 +377,16 @@ export class Users implements UserSource {
   }
 
   /**
-   * Sets the password and ends the sessions of the user, but not personal tokens and authorizations.
+   * Sets the password and deletes the sessions of the user. Personal tokens and authorizations remain valid.
    * @returns false if the user does not exist
-   * @throws InvalidField for a password that is too short or too long
+   * @throws InvalidField for a password that is too short or too long; NotOurUsers for users of the application
    */
   setPassword(id: UserId, password: string): Promise<boolean> {
     return this.#setPassword(id, password)
   }
 
   /**
-   * Replaces a password that `checked` verified. Ends all other sessions of the user.
+   * Replaces a password that `checked` verified. Deletes all sessions of the user except for `session`.
    * @returns false if the password was changed concurrently
    * @throws InvalidField for a password that is too short or too long
    * @internal
@@ -391,7 +396,7 @@ export class Users implements UserSource {
   }
 
   /**
-   * Sets the password of a user who proved the control of the e-mail address. Ends all sessions of the user.
+   * Sets the password of a user who proved the control of the e-mail address. Deletes all sessions of the user.
    * @param mark the value of `markOf` when the proof was requested
    * @param hash the hash of the new password
    * @returns false if the user was deactivated or deleted, or received another password
@@ -433,7 +438,7 @@ export class Users implements UserSource {
     keptSession?: Digest,
   ): Promise<boolean> {
     const { store, audit } = this.#context
-    // Change the password first. This waits for concurrent logins, so that their sessions are also deleted.
+    // Change the password first: the statement waits for concurrent logins, so their sessions are then also deleted.
     const isSet = await store.users.setPassword(user.id, passwordHash)
     const count = await store.sessions.deleteOfUser(user.id, keptSession)
     if (!isSet) return false
@@ -443,7 +448,10 @@ export class Users implements UserSource {
     return true
   }
 
-  /** Deactivates or reactivates a user. Tokens and clients of an inactive user are invalid from the next request on. */
+  /**
+   * Deactivates or reactivates a user. Tokens and clients of an inactive user are invalid from the next request on.
+   * Returns false if the user does not exist.
+   */
   async setActive(id: UserId, active: boolean): Promise<boolean> {
     const event = active ? 'user.activated' : 'user.deactivated'
     const { setActive, store, audit, intact } = this.#context
@@ -460,7 +468,7 @@ export class Users implements UserSource {
     return this.#changed(id, 'user.email_verified', { emailVerified: true })
   }
 
-  /** Grants or withdraws the use of the administration pages. */
+  /** Makes a user an administrator, or an ordinary user again. Returns false if the user does not exist. */
   setAdmin(id: UserId, isAdmin: boolean): Promise<boolean> {
     return this.#changed(id, isAdmin ? 'user.admin_granted' : 'user.admin_withdrawn', { isAdmin })
   }
@@ -513,7 +521,7 @@ export class Users implements UserSource {
     return { ...user, seal: this.#context.keys.sealRow(userClaims(user)) }
   }
 
-  // Bind the seal to the user, so that a hash is rejected if this server did not write it for this user.
+  // Bind the seal to the user, so that the server rejects a hash that was copied from another user.
   #sealedHash(user: Pick<User, 'id' | 'email'>, hash: string): string {
     return this.#context.keys.seal('row', hash, passwordClaims(user))
   }
@@ -534,7 +542,8 @@ export class Users implements UserSource {
     this.#context.log({
       level: 'error',
       event: 'user.tampered',
-      message: 'A user row was tampered with, or sealed with another secret key; it is refused.',
+      message:
+        'A user row was tampered with, or sealed with another secret key; the server refuses the row.',
       userId: id,
     })
     return undefined
@@ -547,7 +556,8 @@ export class Users implements UserSource {
     log({
       level: 'error',
       event: 'client.tampered',
-      message: 'A client row was tampered with, or sealed with another secret key; it is refused.',
+      message:
+        'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
       clientId: client.clientId,
     })
     return undefined

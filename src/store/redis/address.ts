@@ -16,7 +16,8 @@ const standardPort = 6379
 
 /**
  * Parses `redis://user:password@host:port/database`, or several addresses of a cluster, separated by commas.
- * @throws StoreUnusable with a message that does not repeat the address, since it may contain a password
+ * @throws StoreUnusable if the text is invalid. The message does not repeat the address, because the address may
+ * contain a password.
  */
 export const parseAddress = (text: string): RedisAddress => {
   const [first, ...others] = text.split(',').map((part) => part.trim())
@@ -26,7 +27,7 @@ export const parseAddress = (text: string): RedisAddress => {
   )
   if (urls.some((url) => url.protocol !== protocol))
     throw parseError(
-      'Either all addresses of a cluster must begin with redis://, or all with rediss://.',
+      'All addresses of a cluster must begin with the same scheme: redis:// or rediss://.',
     )
   if (urls.slice(1).some((url) => url.username !== '' || url.password !== ''))
     throw parseError(

@@ -1,14 +1,19 @@
 import { isIP } from 'node:net'
 import type { ConnectionSettings } from './connection.ts'
 
-/** Milliseconds between pings of an idle connection. A connection without a reply is closed after `maxSilence`. */
+/** Milliseconds between two pings. A connection that receives nothing for `maxSilence` milliseconds is closed. */
 const pingInterval = 1_000
 const maxSilence = 2_500
 
-/** Returns the milliseconds before the next attempt to connect, which grow with each attempt. */
+/**
+ * Returns the milliseconds before the next attempt to connect. The pause doubles with each attempt, up to one second.
+ */
 const pause = (retries: number): number => Math.min(50 * 2 ** retries, 1_000)
 
-/** The options of every client, including the clients for the nodes of a cluster. */
+/**
+ * Returns the options of every client, including the clients for the nodes of a cluster.
+ * @param wasOpen returns whether the connection has been open before
+ */
 export const clientOptions = (
   { address, connectTimeout, tls }: ConnectionSettings,
   wasOpen: () => boolean,
@@ -25,7 +30,7 @@ export const clientOptions = (
   pingInterval,
   // Commands fail immediately during an outage, instead of waiting in a queue.
   disableOfflineQueue: true,
-  // The timeout of the driver does not include the reply, and needs a timer for each command.
+  // Disable the timeout of the driver, because it does not include the reply, and creates a timer for each command.
   commandOptions: { timeout: 0 },
   maintNotifications: 'disabled' as const,
 })
@@ -36,8 +41,8 @@ interface Node {
 }
 
 /**
- * Adds the host name for TLS. The driver does not send it, but a Redis with several certificates needs it to choose
- * one.
+ * Adds the host name for TLS, because the driver does not send the name. A Redis with several certificates chooses the
+ * certificate by this name.
  */
 export const withServerName = ({ host, port }: Node): Node & { readonly servername?: string } =>
   isIP(host) === 0 ? { host, port, servername: host } : { host, port }

@@ -15,7 +15,7 @@ interface Node {
   readonly port: number
 }
 
-/** Connects to the nodes of a cluster. The driver discovers them, and selects the node of each key. */
+/** Connects to the nodes of a cluster. The driver discovers all nodes, and selects the node of each key. */
 export const clusterConnection = (settings: ConnectionSettings): RedisConnection => {
   const { address, connectTimeout, onError } = settings
   let state: 'new' | 'open' | 'closed' = 'new'
@@ -48,7 +48,10 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
   let { cluster } = first
   const retired = new Set<typeof cluster>()
 
-  /** Discovers the nodes again from the nodes that still respond. The current connections are used in the meantime. */
+  /**
+   * Discovers the nodes again, beginning with the nodes that still respond. Commands use the current connections in the
+   * meantime.
+   */
   const renew = async () => {
     const pings = cluster.masters.map(async ({ host, port, client }) => {
       await withTimeout(responseLimit, client?.ping() ?? Promise.reject())
@@ -61,8 +64,8 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     try {
       await withTimeout(connectTimeout, connecting)
     } catch {
-      // No replica has taken over yet, so the next timeout calls `renew` again. Close the connection, even if it opens
-      // later.
+      // The new connection did not open in time, for instance because no replica has taken over yet. The next timeout
+      // of a command calls `renew` again. Close the new connection, even if it opens later.
       const end = () => next.cluster.destroy()
       end()
       connecting.then(end, () => undefined)
@@ -87,7 +90,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     async connect() {
       await first.connect()
       if (state === 'new') state = 'open'
-      // close() was called while the nodes were being discovered, so close the connections that were opened since.
+      // `close()` was called while the driver discovered the nodes, so close the connections that it has opened since.
       else cluster.destroy()
     },
     isPartial: async () => false,

@@ -12,14 +12,14 @@ export interface Commands {
   ping(): Promise<string>
 }
 
-/** A connection that reconnects automatically. Commands fail while it is disconnected. */
+/** A connection that reconnects automatically. Commands fail while the connection is interrupted. */
 export interface RedisConnection {
   readonly commands: Commands
   /** Opens the connection. The promise rejects if the connection cannot be opened. */
   connect(): Promise<void>
-  /** Returns whether this Redis belongs to a cluster, so that it has only some of the keys. */
+  /** Returns whether this Redis belongs to a cluster, and therefore stores only some of the keys. */
   isPartial(): Promise<boolean>
-  /** Replaces unresponsive connections, once for all concurrent callers with the same timeout. */
+  /** Replaces unresponsive connections. Does nothing if another caller has already replaced `used`. */
   renew(used: Commands): void
   close(): void
 }

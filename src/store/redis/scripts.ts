@@ -1,9 +1,9 @@
 import { type CommandParser, defineScript } from '@redis/client'
 
-/*
- * A value is a hash: `value`, `count`, `expires_at`. As in every other store, the clock of the caller determines the
- * expiry, so each script receives the time. Redis runs a script atomically. If its memory is full, Redis refuses the
- * first write of a script, unless that write is a DEL.
+/**
+ * Each key contains a hash with the fields `value`, `count` and `expires_at`. As in every other store, the clock of the
+ * caller determines the expiry, so the caller passes the times. Redis runs a script atomically. If its memory is full,
+ * Redis refuses HSET and HINCRBY, but not after another write of the same script.
  */
 
 const parseCommand = (parser: CommandParser, key: string, ...values: readonly string[]): void => {
@@ -11,7 +11,7 @@ const parseCommand = (parser: CommandParser, key: string, ...values: readonly st
   parser.push(...values)
 }
 
-/** Arguments: value, expires_at, now, milliseconds to live. Returns 1, or 0 if the key exists. */
+/** Arguments: value, expires_at, now, milliseconds to live. Returns 1, or 0 if the key has an unexpired value. */
 const put = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
@@ -37,7 +37,7 @@ return 1`,
   transformReply: (reply: unknown) => reply === 1,
 })
 
-/** Argument: now. Removes and returns the value. */
+/** Argument: now. Removes and returns the value, or returns false if the key has no unexpired value. */
 const take = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
@@ -64,7 +64,7 @@ return count`,
 })
 
 /**
- * Operations for which Redis has no command. The client sends the digest of a script, or the whole script if Redis does
- * not have it yet.
+ * Operations for which Redis has no command. The client sends the digest of a script. If Redis does not know the
+ * digest, the client sends the whole script.
  */
 export const scripts = { put, replace, take, increment }

@@ -27,8 +27,8 @@ export const singleConnection = (settings: ConnectionSettings): RedisConnection 
       if (state === 'new') state = 'open'
     },
     async isPartial() {
-      // The reply to HELLO is a list of alternating names and values. A proxy without HELLO is treated as a single
-      // Redis.
+      // The reply to HELLO is a list of alternating names and values. Without a valid reply, for instance from a proxy,
+      // treat Redis as a single node.
       const reply = withTimeout(responseLimit, client.sendCommand<unknown[]>(['HELLO']))
       const hello = await reply.catch((): unknown[] => [])
       return hello[hello.indexOf('mode') + 1] === 'cluster'

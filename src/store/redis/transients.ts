@@ -1,12 +1,12 @@
 import type { OpenTransients } from '../contract/transients.ts'
 import type { Commands } from './connection.ts'
 
-/** Runs a command. @throws StoreUnavailable if Redis cannot run it */
+/** Runs a command. @throws StoreUnavailable if Redis cannot run the command */
 export type Run = <T>(command: (redis: Commands) => Promise<T>) => Promise<T>
 
 /**
- * Milliseconds for which Redis retains values after their expiry. The caller's clock determines the expiry, and may be
- * behind the clock of Redis.
+ * Milliseconds for which Redis retains values after their expiry. The clock of the reading process determines the
+ * expiry, and may be behind the clock of the process that stored the value.
  */
 const margin = 60_000
 
@@ -28,8 +28,8 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
       await run((redis) => redis.replace(prefix + key, value, `${expiresAt}`, life(expiresAt, now)))
     },
     get,
-    // The client sends these commands in one packet. In a cluster, one command for all keys would fail, because the keys
-    // are on different nodes.
+    // The client sends these commands without waiting for replies. In a cluster, a single command for all keys could
+    // fail, because the keys may be on different nodes.
     getMany: (keys, now) => Promise.all(keys.map((key) => get(key, now))),
     take: (key, now) => run((redis) => redis.take(prefix + key, `${now}`)),
     increment: (key, expiresAt, now) =>

@@ -38,8 +38,8 @@ export const sqlAuditCounts = ({ read, purge, locking }: Handle): AuditCountStor
       )
       const columns = [...key, 'writer', 'count'] as const
       const names = sql.join(columns.map((column) => sql.ref(column)))
-      // PostgreSQL locks the rows in the order of the insert. Sort them, so that two processes cannot deadlock. SQLite
-      // can parse `on conflict` after a select only if the select has a condition.
+      // PostgreSQL locks the rows in the order of the insert. Sort the rows, so that two processes cannot deadlock.
+      // SQLite can parse `on conflict` after a select only if the select has a condition.
       const values = locking
         ? sql`select ${names} from json_populate_recordset(null::oauth2server_audit_count, ${rows}::json) order by ${names}`
         : sql`select ${sql.join(columns.map((column) => sql`value ->> ${sql.lit(column)}`))} from json_each(${rows}) where true`
@@ -113,6 +113,6 @@ export const sqlAuditCounts = ({ read, purge, locking }: Handle): AuditCountStor
 
 type Place = readonly [at: number, ...names: string[]]
 
-/** Parses the cursor, which only this package creates. */
+/** Parses a cursor that `list` has returned. */
 const placeOf = (after: string | null): Place | undefined =>
   after === null ? undefined : (JSON.parse(after) as Place)

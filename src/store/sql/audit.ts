@@ -20,8 +20,9 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     return sql`insert into oauth2server_audit (${names}) ${values}`
   }
 
-  // Returns the transactions that may have inserted rows. PostgreSQL assigns an ID before the commit, and the
-  // transaction holds this table lock until the commit. SQLite commits each writer before it assigns the next ID.
+  // Returns the IDs of open transactions that may have inserted rows. In PostgreSQL, a row gets its ID before the
+  // commit, and its transaction holds a lock on the table until the commit. In SQLite, transactions write one after the
+  // other, so the IDs become visible in ascending order, and the list is empty.
   const writers = async (): Promise<readonly string[]> => {
     if (!locking) return []
     const { rows } = await sql<{ writer: string }>`
@@ -33,8 +34,8 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     return rows.map(({ writer }) => writer)
   }
 
-  // Moves the sequence beyond an ID. An attacker with write access to the database could insert a row with a large ID,
-  // or set the sequence back.
+  // Advances the sequence of the IDs to an ID, and returns whether the sequence was behind this ID. An attacker with
+  // write access to the database could insert a row with a large ID, or set the sequence back.
   const advanceSequence = async (id: number): Promise<boolean> => {
     if (locking) {
       const { rows } = await sql`
@@ -88,9 +89,9 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     },
 
     async addMany(events) {
-      // Insert in one statement. In SQLite, `purge` runs in another thread, which gets each statement as a message from
-      // this thread. A transaction would hold the write lock between the messages, and this thread may be waiting for
-      // the write lock.
+      // Insert in one statement instead of a transaction. For a SQLite file, `purge` runs in another thread, and this
+      // thread sends each statement as a message. A transaction would hold the write lock between the messages, while
+      // other writes of this thread wait for the lock.
       if (events.length > 0) await insertAll(events).execute(purge)
     },
 
@@ -115,7 +116,8 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     },
 
     async mark({ after, until }) {
-      // Read the ID before the writers, so that each writer with a smaller ID is still in the list or has ended.
+      // Query the last ID before the list of open transactions. A transaction with a smaller ID is then in the list, or
+      // has already ended.
       const [row] = await read
         .selectFrom('oauth2server_audit')
         .select((q) => q.fn.max('id').as('id'))

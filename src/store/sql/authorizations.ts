@@ -23,14 +23,15 @@ const fromRow = (row: Row): Authorization => ({
 })
 
 /**
- * The maximum number of IDs that `listExceeding` returns. A user has more authorizations beyond the limit only after
- * the setting `authorizationsPerApplication` was lowered. Then each new authorization revokes a part of them.
+ * The maximum number of IDs that `listExceeding` returns. After the setting `authorizationsPerApplication` was lowered,
+ * a user may have more surplus authorizations than this number. Each new authorization then revokes a part of them.
  */
 const maxExceeding = 100
 
 export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const { read, write, purge } = handle
-  // `find` and `findByCode` must not return an authorization of a deleted client or user, whose row may still exist.
+  // Select only authorizations of existing users for existing clients. Rows of deleted users and clients may remain
+  // until the sweeper deletes them.
   const live = read
     .selectFrom('oauth2server_authorization as a')
     .innerJoin('oauth2server_client as c', (join) =>
@@ -85,7 +86,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     },
 
     async listExceeding(userId, clientId, keep) {
-      // Sort in the order of the index `authorization_by_user`, so that the database reads the rows in this order.
+      // Sort in the order of the index `authorization_by_user`, so that the database does not have to sort the rows.
       const rows = await read
         .selectFrom('oauth2server_authorization')
         .select('id')
@@ -109,8 +110,8 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         // table could use the index that contains `revoked_at` instead.
         .where(unindexed('revoked_at'), 'is', null)
         .executeTakeFirst()
-      // The row of the authorization remains, so that a second use of its code or of a rotated refresh token is
-      // detected.
+      // Keep the row of the authorization. With this row, the server detects a second use of the code or of a rotated
+      // refresh token.
       await write.deleteFrom('oauth2server_token').where('authorization_id', '=', id).execute()
       return numUpdatedRows > 0n
     },

@@ -10,10 +10,10 @@ export const leftOut = Symbol('left out')
 export interface BatchOptions<Item, Result> {
   /**
    * Runs a batch atomically. May leave out items.
-   * @returns the results in the order of the items, or `leftOut` for an item that was not run
+   * @returns the results in the order of the items, with `leftOut` for each item that was not run
    */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | typeof leftOut)[]>
-  /** Runs a single item that was left out or whose batch was rolled back, concurrently with batches. */
+  /** Runs a single item after its batch left it out or was rolled back. Batches may run at the same time. */
   readonly runAlone: (item: Item) => Promise<Result>
   /** Returns whether an error proves that the batch had no effect, so that each item can be retried alone. */
   readonly isUndone: (error: unknown) => boolean
@@ -24,8 +24,8 @@ export interface BatchOptions<Item, Result> {
 }
 
 /**
- * Combines the calls of one iteration of the event loop into a batch. All callers receive their results after the
- * whole batch. If an error rolled the batch back, each item is retried alone.
+ * Combines the calls of one iteration of the event loop, or the calls that waited for a running batch. The callers
+ * receive their results after the whole batch. If an error rolled back the batch, each item is retried alone.
  */
 export const batched = <Item, Result>({
   run,
@@ -38,7 +38,7 @@ export const batched = <Item, Result>({
   let running = 0
   let isScheduled = false
 
-  // Do not wait for single items, which may be slow, because the next batch needs the slot.
+  // Do not wait for the item: it may be slow, and the next batch starts only when this batch has settled.
   const settleAlone = ({ item, resolve, reject }: Waiting<Item, Result>): void => {
     runAlone(item).then(resolve, reject)
   }
@@ -78,7 +78,7 @@ export const batched = <Item, Result>({
     })
 }
 
-/** Batches look-ups. Concurrent look-ups of the same key share one query and the same result object. */
+/** Batches look-ups. Look-ups of the same key in one batch share the query and the result object. */
 export const batchedLookup = <Result>(
   run: (keys: readonly string[]) => Promise<ReadonlyMap<string, Result>>,
   options: Omit<BatchOptions<string, Result | undefined>, 'run' | 'runAlone'>,

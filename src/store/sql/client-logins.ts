@@ -3,7 +3,7 @@ import type { ClientLogin, ClientLoginStore, EndedLogin } from '../contract/clie
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 
-// A client without an authorization may receive many ID tokens in one session.
+// Without an authorization, use one ID per session and client, because the client may receive many ID tokens.
 const idOf = ({ authorizationId, sid, clientKey }: ClientLogin): string =>
   authorizationId === null ? `${sid} ${clientKey}` : String(authorizationId)
 

@@ -4,7 +4,10 @@ import type { ClientLogoStore } from '../contract/client-logos.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 
-/** Adapts the logo to a changed client: assigns it to the new key, or deletes the logo of an unverified client. */
+/**
+ * Updates the row of the logo after a change of its client. Assigns the logo to the new key of a verified client, or
+ * deletes the logo of an unverified client.
+ */
 export const followClient = async (
   db: Kysely<Tables>,
   { clientKey, isVerified, isPersonal }: ClientFields,

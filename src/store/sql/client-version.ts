@@ -3,12 +3,15 @@ import type { Handle } from './handle.ts'
 import { userSource } from './user-source.ts'
 
 /**
- * The digest of the whole row of a client `c` and its owner `u`, which PostgreSQL computes. Any change of a column
- * changes it, even a change without this server.
+ * The SQL expression for the digest of a client `c` and its owner `u`. The digest covers all selected columns, so it
+ * also detects changes that another program makes in the database.
  */
 export const clientVersion: RawBuilder<string> = sql`encode(sha256(convert_to((c.*, u.*)::text, 'UTF8')), 'hex')`
 
-/** Returns the statement that selects the current versions of the clients of the rows in `given` with a version. */
+/**
+ * Returns the SQL that selects the current versions of clients. The surrounding statement lists the clients in the
+ * table `given`; rows without a `client_version` are ignored.
+ */
 export const currentClientVersions = (
   handle: Pick<Handle, 'read' | 'users' | 'types' | 'locking'>,
 ): string =>

@@ -125,7 +125,7 @@ const summaryColumns = [
   'c.created_at',
 ] as const
 
-/** The clients, and `recall`, which implements `recallClient` of the store. */
+/** Builds the `clients` of a store. The additional function `recall` is the `recallClient` of the store. */
 export const sqlClients = (
   handle: Handle,
 ): ClientStore & { readonly recall: Store['recallClient'] } => {
@@ -156,7 +156,7 @@ export const sqlClients = (
       : { row: cachedFromRow(row), version: row.version }
   }
 
-  /** Adds the order and the position of a page to a query of clients. */
+  /** Adds the order and the cursor to a query of clients. Omits the clients of personal tokens. */
   const inOrder = <DB extends { c: Row }, TB extends keyof DB, Out>(
     query: SelectQueryBuilder<DB, TB, Out>,
     { after, limit }: Cursor,
@@ -177,7 +177,8 @@ export const sqlClients = (
     return page(rows, cursor.limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
   }
 
-  // Reads fewer columns and no users, because this query reads many more clients than a page shows.
+  // Selects few columns and joins no users: an HTML page reads many summaries to search and sort them, and shows only a
+  // few.
   const summaries = (condition: RawBuilder<boolean>, cursor: Cursor) =>
     inOrder(
       read.selectFrom('oauth2server_client as c').select(summaryColumns).where(condition),
@@ -221,7 +222,7 @@ export const sqlClients = (
     read
       .selectFrom('oauth2server_client as c')
       .select('c.client_key')
-      // Written exactly like the condition of the partial index, so that every database uses it.
+      // Write this condition exactly like the condition of the partial index, so that the database uses the index.
       .where(sql<boolean>`c.origin <> 'owner'`)
       .where(({ and }) =>
         and(
@@ -444,14 +445,16 @@ export const sqlClients = (
         .where('client_key', 'in', old)
         .returning('client_key')
         .execute()
-      // The unused clients had no rows, but a concurrent request may be adding rows.
+      // The deleted clients had no tokens, authorizations or consents, but a concurrent request may be adding some.
+      // Note the keys, so that the sweeper deletes these rows.
       const keys = deleted.map(({ client_key }) => client_key)
       await noteRemovals(purge, 'client', keys, before)
       return deleted.length
     },
 
     async countUnused(max, inUse, before) {
-      // This query reads thousands of rows, so run it in the purge thread, where it does not delay requests.
+      // This query may read thousands of rows, so use the connection for slow work. For a SQLite file, this connection
+      // runs in a separate thread.
       const some = unused(inUse)
         .$if(before !== undefined, (q) => q.where('c.created_at', '<', before ?? 0))
         .orderBy('c.created_at')

@@ -3,7 +3,7 @@ export type SqlType = 'bigint' | 'integer' | 'text' | 'userKey'
 
 /** The conversion between a property of a record and a column. */
 export interface Column<Source, Property extends keyof Source, Stored> {
-  /** The property that reads the column; null for a column that is computed when it is written. */
+  /** The property that the column stores; null for a column whose value is computed from other properties. */
   readonly property: Property | null
   readonly type: SqlType
   /** Whether a replacement of the row writes the column. All other columns are only written by an insert. */
@@ -12,7 +12,7 @@ export interface Column<Source, Property extends keyof Source, Stored> {
   readonly decode: (stored: Stored) => Source[Property]
 }
 
-/** One entry for each column of a table that the record determines. */
+/** One entry for each column whose value is derived from the record. */
 export type ColumnsOf<Source, Row> = {
   readonly [Name in keyof Row]: Column<Source, keyof Source, Row[Name]>
 }
@@ -29,7 +29,7 @@ export interface Codec<Value, Stored> {
   readonly decode: (stored: Stored) => Value
 }
 
-/** Returns the constructors of columns for records of one type. */
+/** Returns functions that create the columns for records of one type. */
 export const columnsFor = <Source>() => ({
   /** Creates a column with the same value as the property. */
   plain: <Property extends keyof Source>(

@@ -38,7 +38,8 @@ const maxPerStatement = 100
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
   const { read, write } = handle
-  // `find` and `ofUser` must not return a consent of a deleted user or for a deleted client, whose row may still exist.
+  // Select only consents of existing users for existing clients. Rows of deleted users and clients may remain until the
+  // sweeper deletes them.
   const withClient = read
     .selectFrom('oauth2server_consent as s')
     .innerJoin('oauth2server_client as c', (join) =>
@@ -67,7 +68,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
         .onConflict((c) => {
           const conflict = c.columns(['user_id', 'client_key'])
           if (!hasCreationTimes(handle)) return conflict.doNothing()
-          // A consent of a former user with this ID counts as nonexistent.
+          // Replace a consent of a former user with the same ID.
           const isFormer = isOlderThanUser(handle, 'oauth2server_consent', 'granted_at')
           return conflict.doUpdateSet(toRow(consent)).where(isFormer)
         })

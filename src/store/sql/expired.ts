@@ -5,7 +5,7 @@ import type { Handle } from './handle.ts'
 
 const one = sql.lit(1).as('one')
 
-/** Counts expired rows. Each count uses the index with which the sweeper finds these rows. */
+/** Counts expired rows, up to a maximum for each kind. Each count uses an index. */
 export const sqlExpired = ({ read }: Handle): ExpiredStore => ({
   async count({ now, idleSince, auditBefore }, max) {
     const counted = (

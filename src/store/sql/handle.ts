@@ -11,21 +11,24 @@ export interface ColumnTypes {
   readonly userKey: 'integer' | 'bigint' | 'text' | 'uuid'
 }
 
-/** Whether the tables of this package refer to the user table of the application. `migrate` sets it. */
+/** Whether the tables of this package refer to the user table of the application. `migrate` sets `exists`. */
 export interface UserForeignKey {
   exists: boolean
 }
 
-/** The connections of a store. Outside of transactions, reads do not wait for writers. */
+/** The connections of a store, and the properties of its database. */
 export interface Handle {
   readonly read: Kysely<Tables>
   readonly write: Kysely<Tables>
-  /** The connection for slow work that must not delay requests, such as deleting expired rows. */
+  /**
+   * The connection for slow work, such as deleting expired rows. For a SQLite file, the connection runs in a separate
+   * thread, so that it does not block the event loop.
+   */
   readonly purge: Kysely<Tables>
   readonly users: UsersLocation
   readonly userForeignKey: UserForeignKey
   readonly types: ColumnTypes
-  /** Runs work in a transaction. May roll it back and run it again. */
+  /** Runs work in a transaction. May roll back the transaction and run the work again. */
   readonly transact: <T>(work: (tx: Kysely<Tables>) => Promise<T>) => Promise<T>
   /** Whether transactions can write concurrently, so that a transaction must lock the rows that it reads. */
   readonly locking: boolean
@@ -56,7 +59,7 @@ export const holds = ({ locking, inTransaction }: Handle): boolean => locking &&
 /** Finds a row by its key. */
 export interface Find<Row> {
   (key: string): Promise<Row | undefined>
-  /** Returns the row as it was last read, without reading it again. */
+  /** Returns the cached row of the latest query for this key, or undefined. Does not query the database. */
   readonly recall?: (key: string) => Row | undefined
 }
 
@@ -68,8 +71,8 @@ const matchesOne: Match = (column) => sql`${sql.ref(column)} = ${placeholder}`
 const matchesMany: Match = (column) => sql`${sql.ref(column)} = any(${placeholder})`
 
 /**
- * Looks up one row by a text key with a statement that is built and compiled once. Hot paths use it, because building a
- * query costs three times as much as running it.
+ * Returns a function that finds one row by a text key. Its statement is built and compiled only once, because building
+ * a query costs three times as much as running the query.
  * @param build builds the query, whose only parameter is the key
  */
 export const lookup = <Row>(
@@ -98,7 +101,7 @@ export const lookup = <Row>(
 /** The maximum number of cached rows per look-up. */
 const maxCachedRows = 1_000
 
-// Always queries the database, but returns the cached object if the row is unchanged, so that callers do not have to
+// Always queries the database, but returns the cached object if the row is unchanged. The caller then does not have to
 // convert the row or open its seals again.
 const cachingUnchanged = <Row>(find: (key: string) => Promise<Row | undefined>): Find<Row> => {
   const rows = new Map<string, Row>()
@@ -122,7 +125,7 @@ const isSame = <Row>(before: Row, now: Row, columns: readonly (keyof Row)[]): bo
   return true
 }
 
-/** Caches the conversion of row objects, so that the same object returns the same result. */
+/** Caches the results of a conversion, so that each row object is converted only once. */
 export const onceFor = <Row extends object, Result extends object>(
   make: (row: Row) => Result,
 ): ((row: Row) => Result) => {
@@ -137,8 +140,8 @@ export const onceFor = <Row extends object, Result extends object>(
 }
 
 /**
- * Builds the condition of a join that looks up a unique key for each row. With `any`, PostgreSQL has to look up each
- * key in its index, and cannot choose a hash or merge join.
+ * Builds the condition of a join that looks up a unique key for each row. With `any`, PostgreSQL must look up each key
+ * in its index, and cannot choose a hash or merge join.
  */
 export const byKey = (
   { locking }: Pick<Handle, 'locking'>,

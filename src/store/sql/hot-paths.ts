@@ -11,14 +11,23 @@ export interface Lookup<Row> {
 }
 
 /**
- * The statements of token requests and bearer checks, which are prepared once. Each statement runs in a separate
- * transaction, or in a batch with concurrent statements, so it cannot be part of another transaction.
+ * The frequent operations of token requests and bearer checks. Each operation runs in a separate transaction, or in a
+ * batch with concurrent operations. Therefore, an operation cannot be part of a transaction of its caller.
  */
 export interface HotPaths {
-  /** Prepares a look-up. Must be called once for each kind. */
+  /**
+   * Creates the function for a look-up. All callers must share this function, because it combines concurrent calls into
+   * batches.
+   */
   lookup<Row>(lookup: Lookup<Row>): (key: string) => Promise<Row | undefined>
-  /** Inserts a token and returns its ID, or undefined on a unique violation. @throws ClientChanged */
+  /**
+   * Inserts a token and returns its ID, or undefined on a unique violation.
+   * @throws ClientChanged if the insert cannot verify that the client still has this version
+   */
   insertToken(token: TokenValues, clientVersion?: string): Promise<number | undefined>
-  /** Returns false if the refresh token is no longer the current one. @throws UniqueViolation */
+  /**
+   * Replaces a token pair. Returns false if the pair was replaced or revoked in the meantime.
+   * @throws UniqueViolation
+   */
   rotate(rotation: RotationValues): Promise<boolean>
 }

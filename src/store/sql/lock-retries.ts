@@ -6,16 +6,17 @@ export const lockTimeout = 100
 
 export interface LockRetriesOptions {
   readonly poolSize: number
-  /** The maximum total time for which work may wait for locks, in milliseconds. */
+  /** Milliseconds after the first lock timeout in which further attempts may begin. */
   readonly limit: number
-  /** The maximum time for which a transaction may wait for a connection, in milliseconds. */
+  /** The maximum time for which a transaction waits for a free slot, in milliseconds. */
   readonly connectTimeout: number
 }
 
 /**
  * Prevents callers that wait for a locked row from occupying the connection pool. Every connection has a short
- * `lock_timeout`. Work that exceeds the timeout releases its connection, and is retried until the limit. Retries use at
- * most half of the connections. Transactions use at most three quarters, so that single statements can run.
+ * `lock_timeout`. A statement or transaction that exceeds this timeout releases its connection, and is retried until a
+ * time limit. At most about half of the connections serve retries, and at most about three quarters serve transactions.
+ * The other connections remain free for single statements.
  */
 export class LockRetries {
   readonly #limit: number
@@ -35,7 +36,7 @@ export class LockRetries {
     return this.#retries.waiting + this.#transactions.waiting
   }
 
-  /** Runs the work, and repeats it after lock timeouts. @throws the error of the last attempt */
+  /** Runs the work, and retries it after lock timeouts. @throws the error of the last attempt */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -53,7 +54,7 @@ export class LockRetries {
   async again<T>(work: () => Promise<T>, error: unknown = rowsWereLocked()): Promise<T> {
     const until = performance.now() + this.#limit
     let last = error
-    // Work with fewer attempts has priority over work that was retried often because its row remains locked.
+    // Prefer work with few attempts. Work with many attempts probably waits for a row that remains locked.
     for (let attempts = 1; await this.#retries.take(attempts, until); attempts += 1) {
       try {
         return await work()
@@ -105,7 +106,7 @@ class Slots {
     return this.#waiting.length
   }
 
-  /** @returns false if no slot became free before `until`, a time of `performance.now()` */
+  /** Waits for a slot until the time `until` of `performance.now()`. Returns false if no slot became free. */
   async take(attempts: number, until: number): Promise<boolean> {
     const left = until - performance.now()
     if (left <= 0) return false

@@ -1,19 +1,22 @@
 import type { Page } from '../contract/page.ts'
 
-/** The position of a row in a list that is ordered by time and ID, latest first. */
+/**
+ * The position of a row in a list that is ordered by time and ID. In a list that is ordered by a numeric ID, `at` is
+ * this ID, and `id` is empty.
+ */
 export type Place = readonly [at: number, id: string]
 
 const cursorOf = ([at, id]: Place): string => `${at}.${id}`
 
-/** Returns the position of the row before the page; undefined for the first page and for an invalid cursor. */
+/** Returns the position of the last row before the page; undefined for the first page and for an invalid cursor. */
 export const placeOf = (after: string | null): Place | undefined => {
-  // The ID of a client may be a URL.
+  // The ID of a client with a metadata document is a URL.
   const [, at, id] =
     /^(\d{1,15})\.([A-Za-z0-9_-]{0,255}|https?:\/\/[!-~]{1,2048})$/.exec(after ?? '') ?? []
   return at === undefined || id === undefined ? undefined : [Number(at), id]
 }
 
-/** Builds a page. The query reads one row more than the limit, which shows whether there is a next page. */
+/** Builds a page from at most `limit + 1` rows. The additional row shows that a next page exists. */
 export const page = <Row, T>(
   rows: readonly Row[],
   limit: number,

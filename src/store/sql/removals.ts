@@ -4,7 +4,7 @@ import type { Removal, RemovalStore } from '../contract/sweeper.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 
-/** The rows of a client or a user. */
+/** Selects the rows of a client or a user. */
 interface Rows {
   readonly owner: 'client_key' | 'user_id'
   readonly value: UserId
@@ -27,13 +27,13 @@ interface Target {
   readonly nullsLast: boolean
 }
 
-/** Returns the target of removals. PostgreSQL, the only database with `locking`, sorts null values last. */
+/** Returns the target of removals. `locking` is only true for PostgreSQL, which sorts null values last. */
 export const removalTarget = ({ purge, locking }: Handle): Target => ({
   db: purge,
   nullsLast: locking,
 })
 
-/** Records deleted clients and users, so that their rows are removed later. */
+/** Records deleted clients and users, so that the sweeper deletes their rows later. */
 export const noteRemovals = async (
   db: Kysely<Tables>,
   kind: Removal['kind'],
@@ -59,7 +59,8 @@ const removeRotatedTokens = async ({ db }: Target, which: Rows, limit: number): 
   return Number(numAffectedRows ?? 0)
 }
 
-// Deletes in the order of an index in which exchanged tokens precede their parents, so that no deletion cascades.
+// Delete exchanged tokens before their parents, in the order of an index. The deletion of a parent then does not
+// cascade.
 const removeTokens = async (
   { db, nullsLast }: Target,
   which: Rows,
@@ -94,7 +95,8 @@ const removeKeyed = async (
   return Number(numAffectedRows ?? 0)
 }
 
-// With `before`, removes no logins: their creation time is not stored, and they expire as soon as a session does.
+// With `before`, delete no logins, because their creation time is not stored. A login expires after the lifetime of a
+// session.
 const removeLogins = async ({ db }: Target, which: Rows, limit: number): Promise<number> => {
   if (which.before !== null) return 0
   const condition = selected(which)
@@ -142,7 +144,7 @@ const removeOwnedClients = async (target: Target, which: Rows, limit: number): P
 /**
  * Deletes about `limit` rows of a deleted user.
  * @param before deletes only rows that were created earlier, in milliseconds since the epoch; null deletes all rows
- * @returns the number of deleted rows; 0 if none was left
+ * @returns the number of deleted rows; 0 if no row was left
  */
 export const removeOfUser = async (
   target: Target,
@@ -158,7 +160,7 @@ export const removeOfUser = async (
   )
 }
 
-/** The tables whose rows belong to clients. */
+/** The tables in which `findOrphans` searches for rows of deleted clients. */
 const tablesOfClients = ['token', 'authorization', 'consent', 'client_logo'] as const
 
 export const sqlRemovals = (handle: Handle): RemovalStore => {
@@ -186,7 +188,7 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
     async findOrphans(after, limit) {
       const keysOf = async (table: (typeof tablesOfClients)[number]) => {
         const name = sql.table(`oauth2server_${table}`)
-        // A recursive query finds each next key in the index, without reading the other rows of a client.
+        // The recursive query looks up each next key in the index, so it does not read all rows of each client.
         const { rows } = await sql<{
           key: number
         }>`with recursive keys(key) as (select min(client_key) from ${name} where client_key > ${after} union all select (select min(client_key) from ${name} where client_key > keys.key) from keys where keys.key is not null) select key from keys where key is not null limit ${limit}`.execute(
@@ -196,8 +198,8 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
       }
       const lists: number[][] = []
       for (const table of tablesOfClients) lists.push(await keysOf(table))
-      // A table with `limit` keys in its list may have further keys. Return only keys up to the smallest last key of
-      // these lists, because up to this key every list is complete.
+      // If a list has `limit` keys, its table may have further keys. Return only keys up to the smallest last key of
+      // these full lists, because every list is complete up to this key.
       const ends = lists.filter((keys) => keys.length === limit).map((keys) => keys.at(-1) ?? after)
       const last = ends.length === 0 ? null : Math.min(...ends)
       const keys = [...new Set(lists.flat())].filter((key) => last === null || key <= last)

@@ -66,7 +66,8 @@ export const sealedRows = <TableRow, Row>(
     return Number(numAffectedRows)
   }
 
-  // Skip locked rows: waiting for a lock while holding other locks could cause a deadlock, which may cancel a request.
+  // Locks the rows and returns them, without rows that are already locked. Waiting for these rows could cause a
+  // deadlock, and PostgreSQL might then cancel a request.
   const locked = async (
     db: Kysely<Tables>,
     rows: readonly ResealedRow[],
@@ -84,7 +85,8 @@ export const sealedRows = <TableRow, Row>(
 
     async notUnder(keyId, after, limit) {
       const below = after ? sql`${keyColumns} < (${sql.join(after)})` : sql`1 = 1`
-      // First find the last key of the page, because this query reads only keys.
+      // First find the last key of the page with a query that reads only keys. The second query is then bounded, even
+      // if few rows match.
       const ends =
         await sql<TableRow>`select ${refs(key)} from ${from} where ${below} order by ${ordered('desc')} limit 1 offset ${limit - 1}`.execute(
           read,

@@ -13,7 +13,7 @@ import type { Tables } from './tables.ts'
 import { rotationFromRow, fromRow as tokenFromRow } from './tokens/columns.ts'
 import { fromRow as userFromRow } from './users.ts'
 
-// Seals do not cover the client ID, because it may be reset.
+// Seals do not cover the client ID, because a user can reset the ID of a client.
 const withoutClientId = { client_id: '' }
 
 type TokenRow = Selectable<Tables['oauth2server_token']> & {
@@ -24,12 +24,13 @@ type TokenRow = Selectable<Tables['oauth2server_token']> & {
 type ClientRow = Selectable<Tables['oauth2server_client']>
 type UserRow = Selectable<Tables['oauth2server_user']>
 
-// The statement that reads a token also reads these scopes, so that both are from the same snapshot.
+// Read these values of the authorization in the statement that reads the token, so that all values are from one
+// snapshot.
 const granted = sql`(select a.scopes from oauth2server_authorization as a where a.id = authorization_id) as granted,
   (select a.resources from oauth2server_authorization as a where a.id = authorization_id) as granted_resources,
   (select a.created_at from oauth2server_authorization as a where a.id = authorization_id) as granted_at`
 
-// Users of the application have no password in the store.
+// Only built-in users have sealed rows.
 const builtInUsers = (handle: Handle): SealedStore['users'] => {
   const rows = sealedRows(handle, {
     table: 'oauth2server_user',

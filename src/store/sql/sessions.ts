@@ -20,10 +20,10 @@ export const fromRow = (row: Selectable<Tables['oauth2server_session']>): Stored
 })
 
 /**
- * The maximum number of sessions that are deleted for a new session. Usually one is deleted; more are deleted only
- * after the limit was lowered.
+ * The maximum number of sessions that one call of `deleteOldest` deletes. Usually, one session is surplus. After the
+ * limit of sessions was lowered, many sessions may be surplus.
  */
-const maxEnded = 100
+const maxDeleted = 100
 
 export const sqlSessions = (handle: Handle): SessionStore => {
   const { read, write, purge } = handle
@@ -116,7 +116,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .where('last_seen_at', '>', idleSince)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
-        .limit(maxEnded)
+        .limit(maxDeleted)
         .offset(keep)
       const { numDeletedRows } = await write
         .deleteFrom('oauth2server_session')
@@ -126,8 +126,8 @@ export const sqlSessions = (handle: Handle): SessionStore => {
     },
 
     async deleteExpired(now, idleSince, limit) {
-      // Delete by one column at a time, so that each statement uses an index: for a condition on both columns, a
-      // database would read all rows before it applies the limit.
+      // Filter by one column per statement, because each column has an index. For a condition on both columns, a
+      // database may read all rows before it applies the limit.
       const deleteBy = async (column: 'expires_at' | 'last_seen_at', end: number, max: number) => {
         const ended = read
           .selectFrom('oauth2server_session')
@@ -138,7 +138,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         const { numDeletedRows } = await purge
           .deleteFrom('oauth2server_session')
           .where('id', 'in', ended)
-          // Check the time again, because the session may have been used while this statement waited for the row.
+          // Check the time again, because the session may have been used while this statement waited for the lock.
           .where(column, '<=', end)
           .executeTakeFirst()
         return Number(numDeletedRows)

@@ -73,11 +73,11 @@ const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store
   },
 })
 
-/** Returns the store whose operations run in a transaction. */
+/** Returns a store whose operations run in the transaction `tx`. */
 export const storeInTransaction = (tx: Kysely<Tables>, handle: Handle): Store =>
   inTransaction(tx, handle, 1)
 
-/** Implements the store contract for every database with a Kysely dialect. */
+/** Implements the store contract with Kysely. */
 export const sqlStore = (handle: Handle): OpenStore => ({
   ...parts(handle),
   transaction: (work) => handle.transact((tx) => work(storeInTransaction(tx, handle))),

@@ -7,12 +7,13 @@ import { timeOf, userSource } from './user-source.ts'
 
 type Checked = Pick<Handle, 'write' | 'users' | 'types' | 'locking' | 'userForeignKey'>
 
-/** The columns of a table with their declared types, in lower case; empty if the table does not exist. */
+/** The columns of a table, with their declared types in lower case; empty if the table does not exist. */
 type Columns = ReadonlyMap<string, string>
 
 /**
- * Checks the user table of the application, and that the existing tables of this package fit the configured users. Sets
- * `userForeignKey`: whether these tables have a foreign key to that table, or will have one when they are created.
+ * Checks the user table of the application, and whether the existing tables of this package fit the configured users.
+ * Then records in `userForeignKey` whether the tables of this package have, or will have, a foreign key to the user
+ * table.
  * @throws StoreUnusable, which lists every problem and what to do
  */
 export const checkUsers = async (handle: Checked): Promise<void> => {
@@ -30,15 +31,16 @@ const hasForeignKey = async (handle: Checked, users: UserTable): Promise<boolean
 }
 
 /**
- * Returns whether a new user of the application can inherit the rows of a deleted user: no foreign key deletes these
- * rows, the creation time of users is unknown, and the database may assign an ID twice.
+ * Returns whether a new user of the application may inherit the rows of a deleted user with the same ID. This is
+ * possible if no foreign key deletes these rows, the creation time of users is unknown, and the database may assign an
+ * ID twice.
  */
 export const mayInheritRows = async (handle: Checked): Promise<boolean> => {
   const { users, userForeignKey, locking: isPostgres, write: db } = handle
   const isBound = typeof users !== 'object' || userForeignKey.exists || users.columns.createdAt
   if (isBound || users.keyType === 'uuid') return false
   const { name, columns } = users
-  // A sequence never returns a number twice. SQLite has sequences only for tables with autoincrement.
+  // A sequence does not assign a number twice. In SQLite, only tables with `autoincrement` have a sequence.
   const statement = isPostgres
     ? sql`
         select 1 from pg_attribute a
@@ -58,7 +60,8 @@ const canBeReferenced = async (
   { name, columns: { id } }: UserTable,
 ): Promise<boolean> => {
   const [table = name, schema] = name.split('.').reverse()
-  // Writing a row with a foreign key locks the user, which requires the permission to update the user.
+  // With a foreign key, the insert of a token locks the user (`for key share`). This lock requires the privilege
+  // UPDATE.
   const statement = isPostgres
     ? sql<{ name: string }>`
         select c.relname as name
@@ -97,7 +100,9 @@ const tableProblems = async (handle: Checked, users: UserTable): Promise<readonl
     const type = found.get(column) ?? (handle.locking ? undefined : insensitive(found, column))
     if (type !== undefined) return type
     const likely = likelyName(column, [...found.keys()])
-    const hint = likely ? `Did you mean ${likely}?` : `It has ${[...found.keys()].join(', ')}.`
+    const hint = likely
+      ? `Did you mean ${likely}?`
+      : `The table has the columns ${[...found.keys()].join(', ')}.`
     problems.push(`${option}: the table has no column ${column} (${property}). ${hint}`)
     return undefined
   }
@@ -129,7 +134,7 @@ const tableProblems = async (handle: Checked, users: UserTable): Promise<readonl
   return problems.length > 0 ? problems : readProblems(handle, option, users)
 }
 
-// The database user of the server may lack the permission to read the table.
+// Reads the table, because the database user of the server may lack the permission to read it.
 const readProblems = async (
   handle: Checked,
   option: string,
@@ -155,7 +160,7 @@ const readProblems = async (
   }
 }
 
-/** Compares the tables of an earlier start or command with the configuration. */
+/** Compares the existing tables of this package with the configuration. */
 const schemaProblems = async (handle: Checked): Promise<readonly string[]> => {
   const { users, types } = handle
   const userId = (await columnsOf(handle, ownTable)).get('user_id')
@@ -174,9 +179,9 @@ const schemaProblems = async (handle: Checked): Promise<readonly string[]> => {
   }
   const target = await referenceOf(handle)
   const { name, foreignKeys } = users === 'elsewhere' ? { name: null, foreignKeys: false } : users
-  // A foreign key to the configured table is harmless, even if the configuration does not require it.
-  const isHarmless = name !== null && target === unqualified(name)
-  if (isHarmless || (target === null && foreignKeys !== true)) return []
+  // Accept a foreign key to the configured table, even if `foreignKeys` is false.
+  const isAccepted = name !== null && target === unqualified(name)
+  if (isAccepted || (target === null && foreignKeys !== true)) return []
   const refersTo = target === null ? 'no foreign key to users' : `a foreign key to ${target}`
   const required = foreignKeys === false ? 'none' : `one to ${name} (foreignKeys)`
   return [
@@ -185,7 +190,7 @@ const schemaProblems = async (handle: Checked): Promise<readonly string[]> => {
 }
 
 const remedy =
-  'Start the program or the command with the configuration that created the tables (--config); or drop every table whose name begins with oauth2server_, which deletes all clients and tokens, and start again.'
+  'Start the program or the command with the configuration that created the tables (--config). To delete all clients and tokens instead, drop every table whose name begins with oauth2server_, and start again.'
 
 const ownTable = 'oauth2server_client'
 const keyTypes: readonly UserKeyType[] = ['integer', 'text', 'uuid']
@@ -253,7 +258,7 @@ const referenceOf = async ({ write: db, locking }: Checked): Promise<string | nu
   return rows[0]?.name.toLowerCase() ?? null
 }
 
-// In lower case, because SQLite does not distinguish case.
+// Returns the name without its schema, in lower case, because SQLite ignores the case of names.
 const unqualified = (table: string): string => (table.split('.').at(-1) ?? table).toLowerCase()
 
 // Resolves an unqualified name along the search path, as every statement does.

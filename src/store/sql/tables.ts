@@ -4,12 +4,13 @@ import type { Sealed } from '../../crypto/sealed.ts'
 import type { TokenFields } from '../../model/token.ts'
 import type { SweeperNoteKind } from '../contract/sweeper.ts'
 
-/** 0 or 1: a boolean in a form that every database supports. */
+/** A boolean as 0 or 1, because SQLite has no boolean type. */
 export type Flag = 0 | 1
 
 /**
- * The tables. Times are milliseconds since the epoch. A list is a text with a space, or for URIs with a line break,
- * between the entries. User IDs have the key type of the user table, and are text in the audit tables.
+ * The tables. Times are milliseconds since the epoch. A list is a text with a space between the entries;
+ * `redirect_uris` has a line break instead. User IDs have the key type of the user table. In the audit tables, user IDs
+ * are text.
  */
 export interface Tables {
   oauth2server_user: {
@@ -56,7 +57,7 @@ export interface Tables {
     /** The digest of the stored logo. */
     logo: string | null
     metadata: string
-    /** Tokens of `client_credentials` are invalid up to this ID. */
+    /** Tokens of `client_credentials` with this ID or a lower ID are invalid. */
     own_tokens_until: number | null
   }
   /** The logos of verified clients. */
@@ -65,9 +66,9 @@ export interface Tables {
     digest: string | null
     /** In base64. */
     image: string | null
-    /** The time at which a fetch was requested; null if it has completed. */
+    /** The time at which a fetch was requested or last started; null if no fetch is pending. */
     requested_at: number | null
-    /** Why the last fetch failed. */
+    /** The reason why the last fetch failed; null if the fetch did not fail. */
     problem: string | null
   }
   oauth2server_authorization: {
@@ -139,7 +140,7 @@ export interface Tables {
     last_seen_at: number
     seal: string
   }
-  /** The logins of users at clients with OpenID Connect: which client received an ID token in which session. */
+  /** The logins of users at clients. Each row records that a client received an ID token in a session. */
   oauth2server_client_login: {
     id: string
     authorization_id: number | null
@@ -150,7 +151,7 @@ export interface Tables {
     is_offline: Flag
     expires_at: number
   }
-  /** Deleted clients and users whose rows are not deleted yet. */
+  /** Deleted clients and built-in users that may still have rows. */
   oauth2server_removal: {
     kind: 'client' | 'user'
     key: number
@@ -201,7 +202,7 @@ export interface Tables {
     previous: string
     seal: string
   }
-  /** The numbers of routine events in each hour; `at` is the start of the hour. Each process has its own rows. */
+  /** The numbers of routine events in each hour; `at` is the start of the hour. Each process writes separate rows. */
   oauth2server_audit_count: {
     at: number
     client_id: string

@@ -7,7 +7,7 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
     const row = await write
       .insertInto('oauth2server_transient')
       .values({ key, value, count: 0, expires_at: expiresAt })
-      // Overwrite an expired row that has not been swept yet.
+      // Overwrite an expired row that the sweeper has not deleted yet.
       .onConflict((c) =>
         c
           .column('key')

@@ -12,11 +12,14 @@ export interface UserColumns {
   readonly active: number | boolean
   readonly is_admin: number | boolean
   readonly seal: string
-  /** In milliseconds since the epoch. Only present if the column `createdAt` is configured; null if it cannot be read. */
+  /**
+   * In milliseconds since the epoch. Only present if the column `createdAt` is configured; null if the column contains
+   * no valid time.
+   */
   readonly created_at?: number | null | undefined
 }
 
-/** Selects the users under an alias, with the same columns for every type of user table. */
+/** Builds the subquery that selects the users, as `UserColumns`, from the configured location. */
 export const userSource = <A extends string>(
   { read: db, users, types, locking }: Pick<Handle, 'read' | 'users' | 'types' | 'locking'>,
   alias: A,
@@ -48,23 +51,23 @@ export const userSource = <A extends string>(
   ) as AliasedExpression<UserColumns, A>
 }
 
-/** Converts a time of the application to milliseconds since the epoch. */
+/** Builds the expression that converts a time of the application to milliseconds since the epoch. */
 export const timeOf = (column: RawBuilder<unknown>, isPostgres: boolean): RawBuilder<number> =>
   isPostgres
     ? sql`case when isfinite(${column}) then (extract(epoch from ${column}) * 1000)::bigint end`
     : sql`case when typeof(${column}) = 'text' then unixepoch(${column}) * 1000 when abs(${column}) < ${sql.lit(maxSeconds)} then ${column} * 1000 else ${column} end`
 
-/** Returns whether the store reads when the users were created. */
+/** Returns whether the store knows the creation times of the users. */
 export const hasCreationTimes = ({ users }: Pick<Handle, 'users'>): boolean =>
   typeof users === 'object' && users.columns.createdAt !== null
 
-/** The earliest creation time of a row of the user with this alias. */
+/** Builds the expression for the earliest time at which a row of the joined user can have been created. */
 const earliestRow = (user: string) =>
   sql`${sql.ref(`${user}.created_at`)} - ${sql.lit(reuseMargin)}`
 
 /**
- * Builds the condition that the user of a row exists and was not created after the row. The condition is true for rows
- * without a user, and if the store cannot read the users.
+ * Builds the condition that the user of a row exists and was not created after the row. Rows without a user meet the
+ * condition. If the store cannot read the users, all rows meet the condition.
  * @param row the columns of the row: its user, and the time of its creation
  * @param user the alias of the joined user
  */
@@ -81,7 +84,7 @@ export const isThere = (
   return sql`(${userId} is null or (${exists} and (${sql.ref(`${user}.created_at`)} is null or ${createdAt} >= ${earliestRow(user)})))`
 }
 
-/** Builds the condition that a row of one of our tables was created before its user. */
+/** Builds the condition that a row of a table of this package was created before its user. */
 export const isOlderThanUser = (
   handle: Pick<Handle, 'read' | 'users' | 'types' | 'locking'>,
   table: string,
@@ -122,8 +125,8 @@ const attributesOf = ({ users }: Pick<Handle, 'users'>): readonly string[] =>
   typeof users === 'object' ? users.attributes : []
 
 /**
- * Returns the attributes of a user by the names of their columns; undefined without attributes.
- * @param prefix the prefix of the columns of the row
+ * Returns the attributes of a user by the names of their columns; undefined if no attributes are configured.
+ * @param prefix the prefix of the attribute columns in the row
  */
 export const attributesIn = (
   handle: Pick<Handle, 'users'>,

@@ -19,10 +19,10 @@ export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithP
   seal: row.seal,
 })
 
-/** Builds a pattern for texts that begin with the given text. */
+/** Builds the `like` pattern for texts that begin with the given text. */
 const prefixOf = (text: string): string => `${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
-// Sorts after every character of an e-mail address in SQLite, which compares the UTF-8 bytes.
+// SQLite compares the UTF-8 bytes of texts, so this character sorts after every other character.
 const lastCharacter = '\u{10FFFF}'
 
 /** The users in a table of the application. The store only reads this table. */
@@ -139,8 +139,8 @@ const builtInUsers = (handle: Handle): UserStore => {
             ? sql<boolean>`email like ${prefixOf(text)} escape '\\'`
             : sql<boolean>`email >= ${text} and email < ${`${text}${lastCharacter}`}`,
         )
-        // Prevent the use of the primary key, so that the database uses the index of the e-mail addresses. Usually, few
-        // addresses begin with the text.
+        // Prevent the use of the primary key, so that the database uses the index of the e-mail addresses. This index
+        // is faster, because usually few addresses begin with the text.
         .where(unindexed('id'), '>', (after ?? 0) as number)
         .orderBy('id')
         .limit(limit)

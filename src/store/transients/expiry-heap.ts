@@ -5,8 +5,8 @@ export interface Expiring {
 }
 
 /**
- * A binary heap with the earliest expiry first. Removing any element takes O(log n), so replaced elements do not
- * remain until their expiry.
+ * A binary heap with the earliest expiry first. Removing any element takes O(log n), so callers can remove a replaced
+ * element before its expiry.
  */
 export class ExpiryHeap<Element extends Expiring> {
   readonly #elements: Element[] = []

@@ -7,7 +7,7 @@ interface Entry extends Expiring {
   readonly count: number
 }
 
-/** Stores short-lived values in the memory of this process, which loses all values when it ends. */
+/** Stores short-lived values in the memory of this process. All values are lost when the process ends. */
 export const memoryTransients = (): Transients => {
   const entries = new Map<string, Entry>()
   const byExpiry = new ExpiryHeap<Entry>()

@@ -66,7 +66,7 @@ describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
       await ada.open('/account/settings/leaked/')
       await ada.type(page.getByLabel('The leaked secret'), theirs.accessToken)
       await ada.press(page.getByRole('button', { name: 'Look up' }))
-      await page.getByRole('alert').getByText('None of your secrets is in this text').waitFor()
+      await page.getByRole('alert').getByText('This text contains none of your secrets').waitFor()
       expect(await page.getByLabel('The leaked secret').inputValue()).toBe('')
       await ada.type(page.getByLabel('The leaked secret'), `curl -u x:${mine.accessToken}`)
       await ada.press(page.getByRole('button', { name: 'Look up' }))

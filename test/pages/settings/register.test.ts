@@ -55,7 +55,7 @@ describe('a valid registration form', () => {
   test('explains that the default permissions limit client_credentials, which the token endpoint enforces', async () => {
     const form = await person.get(at.newClient)
     expect(form.text).toContain(
-      'Without a user, by client_credentials, your application can only get these.',
+      'With client_credentials, without a user, your application can get only the default permissions.',
     )
     const allowed = await registered({ default_scopes: ['notes:read'] })
     const none = await registered({})

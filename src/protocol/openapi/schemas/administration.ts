@@ -11,7 +11,9 @@ export const adminClient = client.extend({
   ),
   default_resource: text
     .nullable()
-    .describe('The resource of a token whose request names no resource; null: the server setting.'),
+    .describe(
+      'The resource of tokens if a request names no resource; null for the setting of the server.',
+    ),
 })
 
 export const adminToken = z.strictObject({

@@ -25,7 +25,7 @@ export const fieldProblem = problem.extend({
       }),
     )
     .optional()
-    .describe('Every refused field, including the first, if several fields were refused.'),
+    .describe('All refused fields, including `field`. Only if several fields were refused.'),
 })
 
 export const jwtProblem = z

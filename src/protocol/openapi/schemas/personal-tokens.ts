@@ -44,13 +44,13 @@ const timeZone = formText
   .describe('The time zone in which a day in `expires` ends, such as Europe/Berlin; default: UTC.')
 const expiry = formText
   .optional()
-  .describe('A number of days, `never`, `day` for the day in `expires`, or, in a change, `keep`.')
+  .describe(
+    'A number of days, `never`, or `day` for the day in `expires`. In a change, also `keep`.',
+  )
 
 const expires = formText
   .meta({ pattern: `${dayPattern.source}|${timePattern.source}` })
-  .describe(
-    'A time, or a day such as 2027-01-31. If it is a day, the token expires at the end of that day.',
-  )
+  .describe('A time, or a day such as 2027-01-31. A token expires at the end of its day.')
 
 export const newPersonalToken = z.looseObject({
   name: formName,

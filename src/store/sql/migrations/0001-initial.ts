@@ -9,9 +9,9 @@ export const initial = (reference: UserReference): Migration => {
   } = reference
   // The table of tokens has many rows. On PostgreSQL, smallint saves two bytes for each flag of a row.
   const flag = id === 'integer' ? 'integer' : 'smallint'
-  // A foreign key to the users exists only if the application owns their table, because the application deletes its
-  // users without the server. No foreign key refers to a client or a built-in user: the deletion would cascade to any
-  // number of rows in one statement. The sweeper deletes these rows in batches instead.
+  // Foreign keys refer to users only in a table of the application, because the application deletes its users without
+  // the server. No foreign key refers to a client or a built-in user: the deletion would cascade to any number of rows
+  // in one statement. The sweeper deletes these rows in batches instead.
   const ofUser = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => {
     const key = foreignKeyOf(reference)
     return key === null ? column : column.references(key).onDelete('cascade')
@@ -21,7 +21,8 @@ export const initial = (reference: UserReference): Migration => {
       if (users === 'built-in') {
         await db.schema
           .createTable('oauth2server_user')
-          // The server generates a random ID, so that the seal can cover the ID, and the ID is never assigned again.
+          // The server generates a random ID, so that the seal can cover the ID. A random ID is also not assigned to a
+          // later user.
           .addColumn('id', id === 'integer' ? 'integer' : 'bigint', (c) => c.primaryKey().notNull())
           .addColumn('email', 'text', (c) => c.notNull().unique())
           .addColumn('password_hash', 'text')
@@ -31,8 +32,9 @@ export const initial = (reference: UserReference): Migration => {
           .addColumn('created_at', 'bigint', (c) => c.notNull())
           .addColumn('seal', 'text', (c) => c.notNull())
           .execute()
-        // For searches by the beginning of an e-mail address. In PostgreSQL, the unique index may order texts by the
-        // rules of a language, and then cannot find a prefix. SQLite uses the unique index, which compares bytes.
+        // This index serves searches by the beginning of an e-mail address. In PostgreSQL, the unique index may order
+        // texts by the rules of a language, and then cannot find a prefix. SQLite uses the unique index, which compares
+        // bytes.
         if (id !== 'integer')
           await sql`create index oauth2server_user_by_email on oauth2server_user (email text_pattern_ops)`.execute(
             db,
@@ -340,7 +342,7 @@ export const initial = (reference: UserReference): Migration => {
           'user_id',
           'writer',
         ])
-        // With WITHOUT ROWID, SQLite stores the rows only in the index of the primary key.
+        // With `without rowid`, SQLite stores the rows only in the index of the primary key.
         .$call((table) => (id === 'integer' ? table.modifyEnd(sql`without rowid`) : table))
         .execute()
 
@@ -386,7 +388,7 @@ export const initial = (reference: UserReference): Migration => {
   }
 }
 
-// Without AUTOINCREMENT, SQLite would assign the IDs of deleted rows again.
+// Without `autoincrement`, SQLite could assign the ID of a deleted row again.
 const autoIncrement =
   (id: 'integer' | 'bigserial') =>
   (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>

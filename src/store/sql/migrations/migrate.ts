@@ -14,14 +14,15 @@ const table = 'oauth2server_migration'
 export interface MigrateOptions {
   readonly to?: string
   readonly dryRun?: boolean
-  /** The migrations. Only tests set them. */
+  /** Only tests set this option. */
   readonly migrations?: typeof migrationsFor
 }
 
 /**
- * Migrates the schema to the newest or the named migration, in one transaction. Online steps follow, and continue where
- * an earlier call was interrupted.
- * @throws StoreUnusable if the tables do not fit the configured users, before anything is changed
+ * Migrates the schema to the newest or the named migration, in one transaction. Then runs the pending online steps,
+ * also those of earlier calls.
+ * @throws StoreUnusable before any change if the named migration is unknown, the tables do not fit the configured
+ * users, or a newer version has migrated the database
  */
 export const migrate = async (
   handle: Handle,
@@ -56,7 +57,7 @@ export const migrate = async (
     await forgetOnlineAfter(db, to)
   const done = schemaPlan.length > 0 ? await migrateSchema(migrator, to) : []
   const completed = await runOnline(db, migrations, to)
-  // The call that completes a migration reports it. Another node may complete the online steps.
+  // The call that completes the online steps of a migration reports the migration. This may be a call of another node.
   const withoutOnline = done.filter(
     ({ name, direction }) => direction === 'down' || !migrations[name]?.online,
   )
@@ -113,7 +114,7 @@ const refuseNewer = async (db: Kysely<Tables>, known: readonly string[]): Promis
   const why = `The database was migrated by a newer version of svc-oauth2server (it has ${unknown.join(', ')}).`
   if (known.every((name) => applied.includes(name)))
     throw new NewerSchema(
-      `${why} This version can use the database, but only the newer one can migrate it.`,
+      `${why} This version can use the database, but only the newer version can migrate the database.`,
     )
   throw new StoreUnusable(`${why} Install that version, or restore a backup.`)
 }

@@ -7,7 +7,7 @@ type Migrations = Readonly<Record<string, OnlineMigration>>
 
 const table = 'oauth2server_migration_online'
 
-/** Returns the migrations, up to the named one, whose online steps have not completed in this database. */
+/** Returns the names of the migrations up to `to` whose online steps have not completed in this database. */
 export const pendingOnline = async (
   db: Kysely<Tables>,
   migrations: Migrations,
@@ -23,9 +23,9 @@ export const pendingOnline = async (
 
 /**
  * Runs the pending online steps, and records each migration when its steps are complete. On PostgreSQL, one node runs
- * them under the migration lock. On SQLite, several nodes may run them concurrently, because every statement is
- * idempotent.
- * @returns the migrations that this call completed, without migrations that another node completed
+ * the steps under the migration lock. On SQLite, several processes may run the steps concurrently, because the steps
+ * are idempotent.
+ * @returns the names of the migrations that this call completed
  */
 export const runOnline = (
   db: Kysely<Tables>,

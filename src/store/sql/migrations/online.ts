@@ -9,8 +9,8 @@ import { whenTablesAreFree } from '../postgres/migrate.ts'
  */
 export interface OnlineMigration extends Migration {
   /**
-   * Must be idempotent, because it runs again from the beginning after a crash or an error. The `up` of a later
-   * migration must not depend on its result.
+   * Must be idempotent, because `online` runs again from the beginning after a crash or an error. The `up` of a later
+   * migration must not depend on the result of `online`.
    */
   online?(db: Kysely<unknown>): Promise<void>
 }
@@ -19,9 +19,10 @@ export interface OnlineMigration extends Migration {
 const batchSize = 1_000
 
 /**
- * Sets a column where it is null, in batches by primary key, each in its own transaction. After each batch, it pauses
- * for the duration of the batch, so that requests and replicas keep up. Rows that the previous version inserts later
- * remain null, so the column needs a default, or readers must accept null.
+ * Sets a column in the rows in which the column is null. Updates batches in the order of the primary key, each in a
+ * separate transaction. After each batch, pauses for the duration of the batch, so that requests and replicas keep up.
+ * Rows that the previous version inserts later remain null. Therefore, the column needs a default, or readers must
+ * accept null.
  */
 export const fillInBatches = async (
   db: Kysely<unknown>,
@@ -35,7 +36,7 @@ export const fillInBatches = async (
     /** The primary key: one column, a number or text. */
     readonly key?: string
     readonly column: string
-    /** An expression of the columns of the row, which is never null. */
+    /** An expression over the columns of the row. The result must not be null. */
     readonly value: RawBuilder<unknown>
   },
 ): Promise<void> => {
@@ -61,8 +62,8 @@ export const fillInBatches = async (
 }
 
 /**
- * Creates an index if it is missing. On PostgreSQL, this does not block requests, and replaces an invalid index of a
- * failed attempt.
+ * Creates an index if it is missing. On PostgreSQL, does not block requests, and replaces an invalid index that a
+ * failed attempt left behind.
  */
 export const createIndexOnline = async (
   db: Kysely<unknown>,
@@ -77,8 +78,8 @@ export const createIndexOnline = async (
     await sql`create index if not exists ${target}`.execute(db)
     return
   }
-  // The statement waits for all currently open transactions, without blocking other statements. A timeout would leave
-  // an invalid index.
+  // `create index concurrently` waits for all open transactions, without blocking other statements. A timeout would
+  // leave an invalid index.
   await sql`set lock_timeout = 0`.execute(db)
   try {
     await whenTablesAreFree(async () => {

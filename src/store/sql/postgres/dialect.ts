@@ -41,7 +41,10 @@ export interface PostgresConnections {
 export interface PostgresDialectOptions {
   /** Whether statements are prepared. False behind PgBouncer in transaction mode. */
   readonly prepare: boolean
-  /** Retries statements outside of transactions after lock timeouts. If undefined, such statements fail. */
+  /**
+   * Retries statements outside of transactions after lock timeouts. If undefined, these statements fail after a lock
+   * timeout.
+   */
   readonly lockRetries?: LockRetries | undefined
   /** The adapter with the migration lock. The default is the adapter of Kysely. */
   readonly adapter?: DialectAdapter
@@ -80,7 +83,7 @@ export class PostgresDialect implements Dialect {
     return this.#driver
   }
 
-  /** Runs one statement on a separate connection, without Kysely. @throws the errors of `asStoreError` */
+  /** Runs one statement on a connection of the pool, without Kysely. @throws the errors of `asStoreError` */
   async run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
     const session = await this.#driver.acquireConnection()
     try {
@@ -114,12 +117,12 @@ export class PostgresDialect implements Dialect {
 }
 
 /**
- * The maximum number of prepared statements. PostgreSQL stores each of them for each connection. Most statements are
- * fixed, but a list makes a different statement for each length.
+ * The maximum number of prepared statements, because PostgreSQL stores every statement in every connection. Most texts
+ * are fixed, but a statement with a list has a different text for each length of the list.
  */
 const maxStatements = 300
 
-/** Assigns a name to each statement, and new names to all statements after a change of the schema. */
+/** Assigns a name to each prepared statement, and new names after a change of the schema. */
 class StatementNames {
   readonly #prepare: boolean
   readonly #names = new Map<string, string>()
@@ -133,7 +136,8 @@ class StatementNames {
     const existing = this.#names.get(sql)
     if (existing !== undefined || !this.#prepare || this.#names.size >= maxStatements)
       return existing
-    // Derive the name from the text, because two servers may share the connections of a pool of the application.
+    // Derive the name from the text. Two servers may share the connections of an application's pool, and a name must
+    // not refer to different statements.
     const name = `oauth2server_${this.#generation}_${sha256(sql)}`
     this.#names.set(sql, name)
     return name
@@ -186,7 +190,7 @@ class Session implements DatabaseConnection {
     try {
       return await this.#runPrepared(sql, parameters)
     } catch (error) {
-      // A value outside of a column's type cannot match any row.
+      // A value that does not fit the type of its column matches no row.
       if (!this.inTransaction && isBeyondType(error) && sql.startsWith('select'))
         return { rows: [], changes: 0 }
       throw this.failed(error)
@@ -225,7 +229,7 @@ class Session implements DatabaseConnection {
       return await this.#run(sql, parameters)
     } catch (error) {
       if (!hasChangedPlan(error)) throw error
-      // A newer version has migrated the database while this process runs, so prepare the statement again.
+      // A migration has changed the table since the statement was prepared, so prepare the statement again.
       this.#driver.names.renew()
       if (this.inTransaction) throw error
       return this.#run(sql, parameters)
@@ -290,7 +294,8 @@ class PostgresDriver implements Driver {
 
   async rollbackTransaction(session: Session): Promise<void> {
     session.inTransaction = false
-    // PostgreSQL rolls back the transaction of a lost connection. An error of `rollback` would hide the original error.
+    // Ignore an error of `rollback`, because it would hide the original error. PostgreSQL rolls back the transaction of
+    // a lost connection.
     if (!session.isBroken) await session.command(this.#transactions.rollback).catch(() => undefined)
   }
 

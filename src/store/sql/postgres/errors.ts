@@ -12,10 +12,13 @@ export const sqlStateOf = (error: unknown): string | undefined => {
  */
 const outages = /^(?:08|53|57|58|25006|25P03|25P04|40|55P03|XX)/
 
-/** The outages that abort a statement, but not its connection. The transaction can be rolled back. */
+/** The outages that abort a statement without closing the connection. The transaction can be rolled back. */
 const keepsConnection = /^(?:40|53|55P03|57014)/
 
-/** Translates an error of the driver to an error of the store contract. */
+/**
+ * Converts an error of the driver to an error of the store contract; keeps other errors. Also returns whether the
+ * connection must be closed.
+ */
 export const asStoreError = (
   error: unknown,
   { isConnecting = false }: { readonly isConnecting?: boolean } = {},
@@ -37,7 +40,7 @@ export const asStoreError = (
   return { storeError: error, breaksConnection: false }
 }
 
-/** Returns whether a prepared statement is outdated because a column was added to its table. */
+/** Returns whether a prepared statement is outdated because its table was changed. */
 export const hasChangedPlan = (error: unknown): boolean =>
   sqlStateOf(error) === '0A000' && error instanceof Error && /cached plan/.test(error.message)
 
@@ -46,7 +49,8 @@ export const isBeyondType = (error: unknown): boolean =>
   ['22P02', '22003', '22021'].includes(sqlStateOf(error) ?? '')
 
 /**
- * Returns whether PostgreSQL has rolled back: after a deadlock, a conflict, a lock timeout or a cancelled statement.
+ * Returns whether PostgreSQL has rolled back the statement after a deadlock, a conflict, a lock timeout or a
+ * cancellation.
  */
 export const isRolledBack = (error: unknown): boolean =>
   /^(?:40|55P03|57014)/.test(sqlStateOf(error) ?? '')

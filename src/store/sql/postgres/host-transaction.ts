@@ -7,14 +7,14 @@ import { PostgresDialect } from './dialect.ts'
 import { sqlStateOf } from './errors.ts'
 import { hostConnection } from './pool.ts'
 
-/** A savepoint instead of a transaction: the application begins and ends the transaction itself. */
+/** The commands for a savepoint. The application itself begins and ends the transaction. */
 const savepoint = {
   begin: 'savepoint oauth2server',
   commit: 'release savepoint oauth2server',
   rollback: 'rollback to savepoint oauth2server; release savepoint oauth2server',
 }
 
-/** The SQLSTATE of a savepoint outside a transaction. */
+/** The SQLSTATE of the error for a savepoint outside of a transaction. */
 const noTransaction = '25P01'
 
 export interface HostTransactionOptions {
@@ -30,7 +30,8 @@ export const hostTransactions = ({ handle, schema }: HostTransactionOptions) => 
 
   const checkDatabase = async (tx: Kysely<Tables>): Promise<void> => {
     const theirs = await databaseOf(tx)
-    // The identity changes when PostgreSQL restarts, so read the identity of the store again before refusing.
+    // The result of `databaseOf` changes when PostgreSQL restarts. Before refusing the client, query the value for the
+    // store again.
     if (theirs !== known) known = await databaseOf(handle.read, schema)
     if (theirs !== known)
       throw new TypeError(
@@ -44,7 +45,7 @@ export const hostTransactions = ({ handle, schema }: HostTransactionOptions) => 
   ): Promise<HostTransaction<T>> => {
     if (running.has(client))
       throw new TypeError(
-        'server.transaction(client, …) already runs on this client. Inside, use tx.transaction(…).',
+        'server.transaction(client, …) already runs on this client. Inside the transaction, use tx.transaction(…).',
       )
     running.add(client)
     const connections = hostConnection(client)
@@ -75,8 +76,8 @@ export const hostTransactions = ({ handle, schema }: HostTransactionOptions) => 
 }
 
 /**
- * Returns a text that identifies the database and its tables. Two PostgreSQL servers never start in the same
- * microsecond.
+ * Returns a text that identifies the database and its tables. The text contains the start time in microseconds, because
+ * two PostgreSQL servers are unlikely to start at the same time.
  */
 const databaseOf = async (db: Kysely<Tables>, schema?: string): Promise<string> => {
   const table = schema === undefined ? 'oauth2server_token' : `"${schema}".oauth2server_token`

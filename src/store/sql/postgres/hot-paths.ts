@@ -17,7 +17,7 @@ export interface PostgresHotPathsOptions {
   readonly types: ColumnTypes
   /** The statement that selects the current versions of clients. */
   readonly clientVersions: string
-  /** Whether concurrent writes share a statement, and concurrent look-ups share another. */
+  /** Whether concurrent operations of the same kind share a statement. */
   readonly batch: boolean
   readonly lockRetries: LockRetries | undefined
 }
@@ -32,9 +32,9 @@ const isUndone = (error: unknown): boolean =>
   !(error instanceof StoreUnavailable) || isRolledBack(error.cause)
 
 /**
- * The hot paths of PostgreSQL. A statement costs a round trip, and a write also costs a disk flush, so the requests of
- * one iteration of the event loop share a statement. A batch of writes skips items with locked rows. Each skipped item
- * then runs in a separate statement, so that no request waits for the locked row of another request.
+ * The hot paths of PostgreSQL. A statement costs a round trip, and a write also costs a disk flush. Concurrent
+ * operations of the same kind therefore share a statement. A batch of writes skips items whose rows are locked. Each
+ * skipped item then runs in a separate statement, so that no request waits for the locked row of another request.
  */
 export const postgresHotPaths = ({
   dialect,
@@ -45,7 +45,7 @@ export const postgresHotPaths = ({
   batch,
   lockRetries,
 }: PostgresHotPathsOptions): HotPaths => {
-  // Build the statements for the first token, because `migrate` first has to find out whether a foreign key exists.
+  // Build the statements when the first token is inserted. Before that, `migrate` sets `userForeignKey.exists`.
   let built: ReturnType<typeof insertStatements> | undefined
   const inserting = () => {
     built ??= insertStatements(types, clientVersions, users, userForeignKey.exists)
@@ -79,7 +79,8 @@ export const postgresHotPaths = ({
     if (!batch) return async (key) => (await dialect.run(one.sql, [key])).rows[0] as Row | undefined
     return batchedLookup(
       async (keys) => {
-        // Leave out keys with NUL, for which PostgreSQL would reject the whole batch. No stored key contains NUL.
+        // Omit keys with the character NUL, because PostgreSQL would reject the whole batch. No stored key contains
+        // NUL.
         const possible = keys.filter((key) => !key.includes('\0'))
         const { rows } = await dialect.run(many.sql, [possible])
         return new Map((rows as readonly Row[]).map((row) => [keyOf(row), row]))
@@ -123,8 +124,8 @@ export const postgresHotPaths = ({
         return rotations.map((one) => {
           if (isDone(one)) return true
           const served = first.get(one.id)
-          // If another rotation of the batch has replaced the token, this rotation fails. Otherwise, run it alone,
-          // because its row may be locked.
+          // If another rotation of the batch has replaced the token, this rotation fails. Otherwise, run this rotation
+          // alone, because its row may be locked.
           return served && isDone(served) ? false : leftOut
         })
       },
@@ -134,7 +135,7 @@ export const postgresHotPaths = ({
   }
 }
 
-/** A token, and the version of its client if the client must not have changed. */
+/** A token to insert. With `client_version`, the token is only inserted if its client still has this version. */
 type NewRow = TokenValues & { readonly client_version?: string }
 
 const withVersion = (token: TokenValues, version: string | undefined): NewRow =>

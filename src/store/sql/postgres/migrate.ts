@@ -4,8 +4,9 @@ import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { sqlStateOf } from './errors.ts'
 
 /**
- * Milliseconds for which a migration waits for a table lock. Later statements queue behind the waiting migration, so
- * the timeout is shorter than the `deadlock_timeout` of PostgreSQL, after which PostgreSQL might cancel a request.
+ * Milliseconds for which a migration waits for a table lock. Later statements queue behind the waiting migration. The
+ * timeout is shorter than the default `deadlock_timeout` of PostgreSQL. After this time, PostgreSQL might cancel the
+ * statement of a request to resolve a deadlock.
  */
 export const tableLockTimeout = 500
 
@@ -20,17 +21,17 @@ const maxAttempts = 80
 /** Milliseconds after which a wait is reported. Nodes that start together usually wait for a shorter time. */
 const usualWait = 2_000
 
-/** The lock ID of Kysely's own adapter. */
+/** The ID of the lock that the adapter of Kysely acquires. */
 const lockId = 3853314791062309107n
 
-const isLockTaken = async (db: Kysely<unknown>): Promise<boolean> => {
+const tryLock = async (db: Kysely<unknown>): Promise<boolean> => {
   const { rows } = await sql<{
     taken: boolean
   }>`select pg_try_advisory_lock(${sql.lit(lockId)}) as taken`.execute(db)
   return rows[0]?.taken === true
 }
 
-/** Acquires a lock, so that one node migrates while all other nodes wait. */
+/** An adapter with a lock, so that one node migrates while all other nodes wait. */
 export class MigrationAdapter extends PostgresAdapter {
   readonly #onWait: () => void
 
@@ -44,9 +45,9 @@ export class MigrationAdapter extends PostgresAdapter {
     await sql`select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
       set_config('tcp_keepalives_count', '3', false)`.execute(db)
     const began = performance.now()
-    // Poll instead of blocking: a waiting statement keeps a snapshot, and `create index concurrently` under the lock
-    // would wait for that snapshot.
-    while (!(await isLockTaken(db))) {
+    // Poll instead of waiting in one statement, because a waiting statement holds a snapshot. If the node with the lock
+    // runs `create index concurrently`, this statement would wait for the snapshot.
+    while (!(await tryLock(db))) {
       if (performance.now() - began > usualWait) this.#onWait()
       await delay(pause)
     }
@@ -58,9 +59,9 @@ export class MigrationAdapter extends PostgresAdapter {
 }
 
 /**
- * Runs a migration, and retries it while its tables are in use by nodes of the previous version.
+ * Runs a migration, and retries it while other transactions lock its tables.
  * @param onWait called before every retry once the usual waiting time has passed
- * @throws StoreUnusable after a minute
+ * @throws StoreUnusable if the tables remain locked for about a minute
  */
 export const whenTablesAreFree = async <T>(
   migrate: () => Promise<T>,

@@ -27,7 +27,7 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
         release: (isBroken) => client.release(isBroken),
       }
     } catch (error) {
-      // The pool was replaced while this caller waited, so try the new one.
+      // The pool was replaced while this caller waited, so try the new pool.
       if (used !== current) return acquire()
       throw error
     }
@@ -46,7 +46,9 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
 export interface HostConnectionOptions {
   /** Milliseconds after which a connection that does not respond is closed. Default: never. */
   readonly responseTimeout?: number
-  /** Settings to set on each connection. A connection with such settings is closed afterwards instead of reused. */
+  /**
+   * SQL settings for each connection. If the list is not empty, a connection is closed after its use instead of reused.
+   */
   readonly settings?: readonly string[]
 }
 
@@ -70,14 +72,14 @@ export const hostConnections = (
     }
     return { query: (sql, parameters, name) => connection.query(sql, parameters, name), release }
   },
-  // The pool belongs to the application, which ends it.
+  // The pool belongs to the application, so only the application ends it.
   end: async () => undefined,
   stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
 })
 
 /**
- * Takes a client of a pool. Adds the listener in the callback, because the connection could be lost before code after
- * an `await` runs.
+ * Acquires a client of a pool, with a listener for errors. Adds the listener in the callback, because the connection
+ * could be lost before code after an `await` runs.
  */
 const listeningClient = (pool: PostgresPool) =>
   new Promise<PostgresPoolClient>((resolve, reject) => {
@@ -113,7 +115,8 @@ interface ClientPool {
 const grace = 500
 
 const newPool = (config: PoolConfig): ClientPool => {
-  // `withTimeout` replaces the query timeout of the driver, which does not consider that the event loop may be blocked.
+  // Use `withTimeout` instead of the query timeout of the driver. The driver would report a timeout even if only the
+  // event loop was blocked.
   const { query_timeout: _, ...options } = config
   const pool = new Pool(options)
   const clients = new Set<PoolClient>()
@@ -170,7 +173,8 @@ class ClientConnection {
         : result)
       return { rows: rows as Record<string, unknown>[], changes: rowCount ?? 0 }
     } catch (error) {
-      // PostgreSQL reports statements that exceed its timeout. Without a response, the connection is lost.
+      // PostgreSQL cancels a slow statement before this timeout and reports an error. If not even an error arrives, the
+      // connection is lost.
       if (error instanceof TimeoutError) this.#onTimeout()
       throw error
     }
@@ -179,7 +183,7 @@ class ClientConnection {
 
 const bigint = 20
 
-// The 64-bit integers of the store are times and IDs far below 2^53, so they are converted to numbers, as in SQLite. A
+// The 64-bit integers of the store are times and IDs below 2^53, so they are converted to numbers, as in SQLite. A
 // larger user key of the application remains text, because the nearest number could be the key of another user.
 const integer = (text: string): number | string => {
   const number = Number(text)

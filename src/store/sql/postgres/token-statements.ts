@@ -15,8 +15,8 @@ type GivenColumns = readonly (readonly [name: string, type: SqlType])[]
 const tokenGiven: GivenColumns = tokenColumnNames.map((name) => [name, tokenColumns[name].type])
 
 /**
- * The names of the columns of a rotated token, and their names as parameters. The parameters have a prefix, because the
- * columns of the new token have the same names.
+ * The columns of a rotated refresh token, with their names as parameters. The parameters have a prefix, because columns
+ * of the new token have the same names.
  */
 const notedNames = rotatedTokenColumnNames.map((name) => ({ name, noted: `noted_${name}` }))
 
@@ -52,7 +52,7 @@ export const rotationParameters = ({
   return given
 }
 
-// The rows are passed as one JSON text, because the driver takes longer to encode an array for each column.
+// Pass the rows as one JSON text, because the driver would take longer to encode an array for each column.
 const givenRows = (columns: GivenColumns, { userKey }: ColumnTypes): string => {
   const typed = columns.map(([name, type]) => `${name} ${type === 'userKey' ? userKey : type}`)
   return `given as materialized (
@@ -60,7 +60,7 @@ const givenRows = (columns: GivenColumns, { userKey }: ColumnTypes): string => {
     )`
 }
 
-/** Returns the table and the column to which the foreign key of a user refers; undefined without a foreign key. */
+/** Returns the table and the column to which the foreign keys to users refer; undefined without a foreign key. */
 const referencedUser = (
   users: UsersLocation,
   hasForeignKey: boolean,
@@ -74,8 +74,8 @@ const referencedUser = (
 }
 
 /**
- * Returns the statements that insert tokens whose client is unchanged. `skipping` skips tokens whose user is locked, if
- * a foreign key refers to the user, and `waiting` waits for the lock.
+ * Returns the statements that insert tokens whose client is unchanged. If a foreign key refers to users, `skipping`
+ * skips tokens whose user is locked, and `waiting` waits for the lock.
  */
 export const insertStatements = (
   types: ColumnTypes,
@@ -87,7 +87,7 @@ export const insertStatements = (
   const names = tokenColumnNames.join(', ')
   const user = referencedUser(users, hasForeignKey)
   const current = `current as materialized (${clientVersions})`
-  // Take the same lock as the foreign key.
+  // Take the same lock as the check of the foreign key.
   const freeUser =
     user &&
     `free_user as materialized (
@@ -117,7 +117,7 @@ export const rotateStatements = (types: ColumnTypes) => {
   const conditions = rotationConditions.map(
     ([name, operator, value]) => `t.${name} ${operator} given.${value}`,
   )
-  // Locks the authorization before its tokens, like `revoke`. Skips a revoked authorization.
+  // Lock the authorization before its tokens, like `revoke`, to avoid deadlocks. Skip revoked authorizations.
   const rotate = (
     locked: '' | 'skip locked',
   ) => `with ${givenRows(rotationGiven, types)}, held as materialized (

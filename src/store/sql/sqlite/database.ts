@@ -8,13 +8,13 @@ import {
   UniqueViolation,
 } from '../../contract/errors.ts'
 
-// The busy timeout in milliseconds. node:sqlite blocks the event loop until this timeout, so the timeout is short, and
-// retries are asynchronous.
+// The busy timeout in milliseconds. While SQLite waits for a lock, it blocks the event loop. The timeout is therefore
+// short, and retries are asynchronous.
 const busyTimeout = 10
 const maxWait = 2_000
 /**
- * The maximum size of the write-ahead log after a checkpoint, in bytes. The log usually has 4 MB. It grows while
- * another program reads for a long time, and the first write after the next checkpoint truncates it.
+ * The maximum size of the write-ahead log after a checkpoint, in bytes. The log usually has 4 MB, and grows while
+ * another program reads for a long time. The first write after the next checkpoint truncates the log.
  */
 const maxLogBytes = 8_388_608
 /** The maximum time between two failed attempts that count as one continuous lock, in milliseconds. */
@@ -30,8 +30,8 @@ const CONSTRAINT_UNIQUE = 2067
 const CONSTRAINT_PRIMARYKEY = 1555
 const CONSTRAINT_FOREIGNKEY = 787
 /**
- * READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL and NOTADB are errors of the file, not of the
- * statement.
+ * The codes READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL and NOTADB. The statement does not cause
+ * these errors.
  */
 const outages = new Set([8, 9, 10, 11, 13, 14, 15, NOTADB])
 
@@ -47,7 +47,7 @@ interface Prepared {
   isExact: boolean
 }
 
-/** A connection of `node:sqlite` with prepared statements, which waits for locks without blocking the event loop. */
+/** A connection of `node:sqlite` with prepared statements. Waits for locks asynchronously. */
 export class SqliteDatabase {
   readonly #database: DatabaseSync
   readonly #lock = new ForeignLock()
@@ -58,7 +58,10 @@ export class SqliteDatabase {
     this.#database = database
   }
 
-  /** @throws StoreUnavailable if the database remains locked for two seconds, or if the file is unusable */
+  /**
+   * Runs a statement, and retries it while another connection holds the lock.
+   * @throws StoreUnavailable if the database remains locked for two seconds, or if the file is unusable
+   */
   async run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
     return retryWhileBusy(() => this.#execute(sql, parameters as SQLInputValue[]), this.#lock)
   }
@@ -72,7 +75,10 @@ export class SqliteDatabase {
     }
   }
 
-  /** Runs all functions in one transaction. If one throws, nothing is written. @throws the error of that function */
+  /**
+   * Runs all functions in one transaction. If a function throws, nothing is written.
+   * @throws the error of the function or of the transaction
+   */
   async together<T>(works: readonly (() => T)[]): Promise<readonly T[]> {
     await this.begin()
     let results: readonly T[]
@@ -104,7 +110,7 @@ export class SqliteDatabase {
 
   async rollback(): Promise<void> {
     this.#inTransaction = false
-    // If the disk is full or broken, SQLite has already rolled back, and the caller gets that error.
+    // If the disk is full or broken, SQLite may have rolled back already. A `rollback` would then fail.
     if (this.#database.isTransaction) await this.run('rollback', [])
   }
 
@@ -135,7 +141,8 @@ export class SqliteDatabase {
     // Reading an integer beyond 2^53 as a number throws. A select can then be repeated with bigint. A write cannot be
     // repeated, so use bigint from the first run.
     if (!isSelect(sql) && columns.some(({ column }) => column === 'user_id')) makeExact(entry)
-    // The statements are fixed, except for batches of varying size. The limit bounds their memory.
+    // Most texts are fixed, but a statement for a batch has a different text for each size. The limit bounds the
+    // memory.
     if (this.#statements.size >= 500) this.#statements.clear()
     this.#statements.set(sql, entry)
     return entry
@@ -177,7 +184,7 @@ const integer = (value: bigint): number | string => {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-/** Measures for how long another connection has held the lock, across all callers that wait for it. */
+/** Measures for how long another connection has held the lock. All waiting callers share the measurement. */
 class ForeignLock {
   #since = 0
   #last = Number.NEGATIVE_INFINITY
@@ -213,7 +220,10 @@ const retryWhileBusy = async <T>(attempt: () => T, lock = new ForeignLock()): Pr
   }
 }
 
-/** Translates an error of SQLite to an error of the store contract; undefined for a lock, which is retried. */
+/**
+ * Converts an error of SQLite to an error of the store contract; keeps other errors. Returns undefined for a lock,
+ * because the caller then retries.
+ */
 const asStoreError = (error: unknown): unknown => {
   const extended = extendedCode(error)
   const code = extended & 0xff
@@ -225,7 +235,7 @@ const asStoreError = (error: unknown): unknown => {
   return isLocked(error) ? undefined : error
 }
 
-/** Returns whether another connection holds the lock. */
+/** Returns whether an error means that another connection holds the lock. */
 export const isLocked = (error: unknown): boolean => {
   const code = extendedCode(error) & 0xff
   return code === BUSY || code === LOCKED

@@ -47,7 +47,8 @@ export class SqliteDialect implements Dialect {
 }
 
 class TransactionalSqliteAdapter extends SqliteAdapter {
-  // DDL is transactional in SQLite, so each migration is atomic, under the lock of `begin immediate`.
+  // DDL is transactional in SQLite, so each migration is atomic. Its transaction holds the write lock from the
+  // beginning.
   override get supportsTransactionalDdl(): boolean {
     return true
   }

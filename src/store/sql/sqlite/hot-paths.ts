@@ -13,7 +13,7 @@ const insertToken = `insert into oauth2server_token (${tokenColumnNames.join(', 
 export interface SqliteHotPathsOptions {
   readonly reader: SqliteDatabase
   readonly writer: SqliteDatabase
-  /** The only connection that writes. */
+  /** The connection of this thread that writes. */
   readonly write: Kysely<Tables>
   /** Whether concurrent writes share a commit, and concurrent look-ups of the same key share a query. */
   readonly batch: boolean

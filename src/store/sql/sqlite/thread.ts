@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * A connection in a separate thread for background work, because SQLite blocks its thread while it waits for the
- * disk. The thread starts with the first statement.
+ * A connection for background work in a separate thread, because SQLite blocks the calling thread while it waits for
+ * the disk. The thread starts with the first statement.
  */
 export class SqliteThread {
   readonly #path: string
@@ -37,7 +37,7 @@ export class SqliteThread {
     this.#synchronous = synchronous
   }
 
-  /** @throws StoreUnavailable */
+  /** Runs a statement in the thread. @throws StoreUnavailable during an outage, or if the thread ends */
   run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
     const worker = this.#startWorker()
     return new Promise((resolve, reject) => {

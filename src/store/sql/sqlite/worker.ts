@@ -3,10 +3,11 @@ import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { openDatabase } from './database.ts'
 import type { ThreadRequest, ThreadResponse } from './thread.ts'
 
-// This module runs in its own thread with one connection, and executes one statement at a time.
+// This module runs in a separate thread, with one connection.
 
 const database = openDatabase(workerData.path, { synchronous: workerData.synchronous })
-// Each statement reports the failure. Without this handler, the rejection would terminate an unused worker.
+// If the database cannot be opened, every statement reports the error. Without this handler, the unhandled rejection
+// would also terminate the worker.
 database.catch(() => undefined)
 
 const responseTo = async ({ id, sql, parameters }: ThreadRequest): Promise<ThreadResponse> => {

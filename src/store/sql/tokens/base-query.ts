@@ -4,8 +4,8 @@ import { isThere, userSource } from '../user-source.ts'
 
 /**
  * The base of every query of tokens: the tokens as `t`, their clients as `c`, the owners of the clients as `o`, and the
- * users of the tokens as `u`. It excludes tokens of deleted clients and users, and tokens of `client_credentials` that
- * were issued before the secret of the client leaked (`own_tokens_until`).
+ * users of the tokens as `u`. Excludes tokens of deleted clients and users. Also excludes tokens of
+ * `client_credentials` up to the ID `own_tokens_until`, and the tokens that were exchanged from them.
  */
 export const liveTokens = (handle: Handle) =>
   handle.read
@@ -25,5 +25,6 @@ export const liveTokens = (handle: Handle) =>
 
 export type LiveTokens = ReturnType<typeof liveTokens>
 
-// With the plain column, PostgreSQL would infer `is not null`, and might scan the whole partial index.
+// Do not join with the plain column: PostgreSQL would infer `is not null`, and might scan a whole partial index of this
+// column.
 export const authorizationId = sql`coalesce(${sql.ref('t.authorization_id')}, 0)`

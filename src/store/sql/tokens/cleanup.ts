@@ -44,7 +44,8 @@ export const tokenCleanup = ({
         .where('expired.is_personal', '=', 1)
       const hasLiveToken = (client: string) =>
         sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_key = ${sql.ref(client)} and (live.ends_at is null or live.ends_at > ${now}))`
-      // Delete the client of a personal token first, because only the token refers to it.
+      // Delete the hidden client of a personal token before the token, because this query finds the client by its
+      // token.
       await purge
         .deleteFrom('oauth2server_client')
         .where('is_personal', '=', 1)
@@ -92,8 +93,8 @@ export const tokenCleanup = ({
         .select('id')
         .where('user_id', userId === null ? 'is' : '=', userId)
         .where('client_key', '=', clientKey)
-      // Count all tokens of the owner for this client, using only the index. Nearly all are `client_credentials`
-      // tokens.
+      // Skip `keep` tokens of every kind, because the index does not contain the kind. Nearly all are
+      // `client_credentials` tokens.
       const beyond = await ofClient
         .orderBy('user_id', 'desc')
         .orderBy('client_key', 'desc')

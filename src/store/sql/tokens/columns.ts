@@ -16,7 +16,8 @@ type TokenTable = Selectable<Tables['oauth2server_token']>
 type RotatedTable = Selectable<Tables['oauth2server_rotated_refresh_token']>
 
 /**
- * The columns that a record determines. The database assigns the ID. `touch` and `noteScopes` write the other columns.
+ * The columns whose values are derived from a token. The database assigns the ID. `touch` and `noteScopes` write the
+ * other columns.
  */
 export type TokenValues = Omit<
   TokenTable,
@@ -40,8 +41,8 @@ const endsAt = ({ expires, refreshExpires }: Fields): number | null =>
 const field = columnsFor<Fields>()
 const secret = columnsFor<Secrets>()
 
-// A rotation does not write the columns that cannot change, such as the client and the user: PostgreSQL would then also
-// update their indexes and check their foreign keys.
+// A rotation writes only the columns marked with `replaced`. The other columns, such as the client and the user, cannot
+// change.
 const fieldColumns = {
   client_key: field.plain('clientKey', 'bigint'),
   user_id: field.plain('userId', 'userKey'),
@@ -70,8 +71,8 @@ const secretColumns = {
 }
 
 /**
- * Every column of a token's row, in the order of the statements. All writers and readers derive from this table. A
- * column without an entry, or a property of the record without a column, does not compile.
+ * Every column of a token's row, in the order of the insert statements. The compiler rejects a column without an entry,
+ * and a property of the record without a column.
  */
 export const tokenColumns = { ...fieldColumns, ...secretColumns } satisfies {
   readonly [Name in keyof TokenValues]: unknown

@@ -60,7 +60,7 @@ const summaryFromRow = (
   lastUsedAt: row.last_used_at,
 })
 
-/** Lists the tokens of authorized applications of a user, and all tokens for administrators. */
+/** Lists the tokens of the applications that a user has authorized, and all tokens for administrators. */
 export const listedTokens = (
   handle: Handle,
   tokens: LiveTokens,
@@ -98,7 +98,7 @@ export const listedTokens = (
       .limit(limit + 1)
   }
 
-  // Use a literal instead of a parameter, so that the query can read the partial index of personal tokens.
+  // Use a literal instead of a parameter, so that the query can use the partial index of personal tokens.
   const personal = read
     .selectFrom('oauth2server_token')
     .select('id')

@@ -65,7 +65,7 @@ export const personalTokens = (
 
     async personalSummaries(userId, { after, limit }) {
       const place = placeOf(after)
-      // Join only the client, because this query reads many more tokens than a page shows.
+      // Join only the client: an HTML page reads many summaries to search and sort them, and shows only a few.
       const rows = await read
         .selectFrom('oauth2server_token as t')
         .innerJoin('oauth2server_client as c', (join) =>

@@ -16,14 +16,14 @@ export interface RotationValues {
   readonly replacedExpires: number | null
   readonly next: TokenValues
   readonly rotated: RotatedTokenValues
-  /** The new expiry of the authorization, unless its current expiry is later. */
+  /** The new expiry of the authorization; ignored if the current expiry is later. */
   readonly endsAt: number
 }
 
 /**
- * The conditions under which a rotation replaces a pair, with the parameter of each column. The authorization must also
- * not be revoked. PostgreSQL has no index for these operators, so it always uses the index of the ID, independent of the
- * statistics.
+ * The conditions under which a rotation replaces a token pair, each with column, operator and parameter. In addition,
+ * the authorization must not be revoked. PostgreSQL has no index for these operators, so it always finds the row by its
+ * ID.
  */
 export const rotationConditions = [
   ['refresh_token_digest', 'is not distinct from', 'current'],
@@ -38,9 +38,12 @@ export interface RotationStatement {
   readonly parametersOf: (rotation: RotationValues) => (string | number | null)[]
 }
 
-// `+ 0` prevents the use of indexes on other columns than the ID.
+// `+ 0` prevents the use of an index on the column, so that the database finds the row by its ID.
 
-/** Replaces the pair. If it changes no row, the rotation fails, and no other statement may run. */
+/**
+ * Replaces the token pair. If this statement changes no row, the rotation fails, and the statements of
+ * `afterReplacement` must not run.
+ */
 export const replacePair: RotationStatement = {
   text: `update oauth2server_token set ${replacedColumnNames.map((name) => `${name} = ?`).join(', ')}
     where id = ? and ${rotationConditions.map(([name, operator]) => `${name} ${operator} ?`).join(' and ')}

@@ -36,7 +36,8 @@ const stateFrom =
   })
 
 /**
- * The look-ups of the bearer check and of the refresh grant: a token with the state that decides whether it is valid.
+ * Builds the look-ups of the bearer check and of the refresh grant. Each look-up returns a token with its client, the
+ * owner of the client and the user of the token. Their state decides whether the token is valid.
  */
 export const tokenStates = (
   handle: Handle,

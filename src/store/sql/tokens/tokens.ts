@@ -11,7 +11,7 @@ import { personalTokens } from './personal.ts'
 import { type RotationValues, rotateIn } from './rotation.ts'
 import { tokenStates } from './state.ts'
 
-/** The maximum number of uses that one statement writes. */
+/** The maximum number of tokens that one statement of `touch` or `noteScopes` updates. */
 const maxUsesPerStatement = 250
 
 export const sqlTokens = (handle: Handle): TokenStore => {
@@ -84,12 +84,13 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         rotated: rotationToRow(rotated),
         endsAt,
       }
-      // The row already contains these digests, so the unique indexes would not detect the collision.
+      // If a new digest equals the replaced digest in the same row, a unique index does not detect the collision.
       if (next.refreshDigest === rotated.digest || next.accessDigest === replaced.accessDigest)
         throw new UniqueViolation()
       const rotate = () => {
-        // A single statement does not see rows that were written while it waited for a lock, so it would not delete a
-        // token of a concurrent exchange. The later statements of a transaction see that token.
+        // If concurrent requests may exchange the access token, rotate in a transaction. A single statement does not
+        // see rows that were written while it waited for a lock, so it would not delete the exchanged token. The later
+        // statements of a transaction see and delete that token.
         if (hot && isNarrowed && locking) return transact((tx) => rotateIn(tx, rotation, locking))
         return hot ? hot.rotate(rotation) : rotateIn(write, rotation, locking)
       }
@@ -121,7 +122,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
             ([id, { at, address }]) =>
               sql`(cast(${id} as bigint), cast(${at} as bigint), cast(${address} as text))`,
           )
-        // Skip a locked token, because other requests would wait for this statement.
+        // Skip locked tokens. A waiting statement would block requests for the tokens that it has already locked.
         const free = locking
           ? sql`and oauth2server_token.id in (select t.id from oauth2server_token as t
               where t.id = any(array(select id from used)) for no key update skip locked)`
@@ -143,7 +144,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
           .select(['id', 'used_scopes'])
           .where('id', 'in', ids.slice(from, from + maxUsesPerStatement))
           .orderBy('id')
-          // Skip a locked token, because other requests would wait for this statement.
+          // Skip locked tokens. A waiting statement would block requests for the tokens that it has already locked.
           .$if(locking, (q) => q.forNoKeyUpdate().skipLocked())
           .execute()
         const changes = rows.map(({ id, used_scopes: before }) => {
