@@ -67,8 +67,8 @@ export interface AdminView {
 export interface AdminApplicationsView {
   /**
    * The list. A POST with `search=client` redirects to a GET that searches for the value of `client`. A POST with
-   * `client_id` disables or enables an application, as `act` says (`disable` or `enable`). The server then redirects to
-   * the list with the query in `back`.
+   * `client_id` and `act` (`disable` or `enable`) disables or enables an application. The server then redirects to the
+   * list with the query in `back`.
    */
   readonly clients: ArrangedList<AdminClientItem>
   readonly done: string | undefined

@@ -20,7 +20,7 @@ export interface ClientItem {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The number of tokens, which the specification's `get_users` returns, counted up to `countLimit`. */
+  /** The number of tokens, counted up to `countLimit`: the result of `get_users` in the specification. */
   readonly users: number
 }
 

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../plug-ins.ts'
 
 /**
  * A script for the application's pages. The script adds the session's JWT to each `fetch` request to the same origin.
- * The page contains the JWT in the hidden field `authorized_token`.
+ * Each of these pages contains the JWT in the hidden field `authorized_token`.
  */
 export const sessionScriptEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/session.js`,

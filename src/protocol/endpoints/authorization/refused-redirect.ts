@@ -12,7 +12,7 @@ import { addresses, adminApplicationAddress } from '../settings/addresses.ts'
 const life = 1_200_000
 /** The maximum length of the stored URI, in characters. A registered URI is never longer. */
 const maxLength = 2_000
-/** The query parameter of the error page that contains the random name of the stored details. */
+/** The query parameter of the error page whose value is the random name of the stored details. */
 export const detailsParameter = 'details'
 
 /** The error for a request with an inactive client, or with a missing, invalid or unregistered redirect URI. */

@@ -12,7 +12,7 @@ export interface RenderOptions {
   readonly signedIn?: SignedIn | undefined
   /** The requested languages, if they are not in the query of the request. */
   readonly uiLocales?: string | undefined
-  /** Another CSP source, in addition to this server, to which a form of this page may redirect. */
+  /** A CSP source to which forms of this page may redirect, in addition to this server. */
   readonly formAction?: string | undefined
   /** The only CSP source to which a form of this page may be sent. */
   readonly onlyFormAction?: string | undefined

@@ -38,11 +38,11 @@ export const withoutEmptyLists = (
 export interface PageOptions {
   readonly status?: number | undefined
   readonly setCookie?: string | undefined
-  /** Another CSP source, in addition to this server, to which a form of this page may redirect. */
+  /** A CSP source to which forms of this page may redirect, in addition to this server. */
   readonly formAction?: string | undefined
   /** The only CSP source to which a form of this page may be sent. */
   readonly onlyFormAction?: string | undefined
-  /** Another CSP source of images, in addition to this server. */
+  /** A CSP source of images, in addition to this server. */
   readonly imageSource?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }

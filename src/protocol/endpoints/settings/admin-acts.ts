@@ -74,8 +74,8 @@ const actIn = (params: Parameters): (typeof clientActs)[number] => {
 }
 
 /**
- * Returns a digest of the fields that an administrator reviews on the client's page. If the fields have changed in the
- * meantime, the server refuses to verify or pin the client.
+ * Returns a digest of the fields that an administrator reviews on the client's page. If the fields have changed since
+ * the page was rendered, the server refuses to verify or pin the client.
  */
 export const seenOf = (client: Client): string => {
   const { name, description, website, redirectUris, userId } = client

@@ -8,7 +8,7 @@ import { maxFields, readForm } from './form.ts'
 import type { FormShape } from './json-form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The lifetime of a draft in milliseconds: the time to log in. */
+/** The lifetime of a draft in milliseconds. The user must log in within this time. */
 const life = 1_200_000
 /** The query parameter whose value is the name of a draft. */
 const parameter = 'draft'

@@ -6,7 +6,7 @@ import type { SettingsRequest } from './settings-request.ts'
 
 /** The period in milliseconds in which the same form from the same session is treated as a repetition. */
 const repetitionPeriod = 600_000
-/** The period in milliseconds for forms without a one-time ID, in which only double clicks are treated as repetitions. */
+/** The corresponding period for forms without a one-time ID. Short, so that only double clicks are repetitions. */
 const doubleClickPeriod = 2_000
 /** The time in milliseconds after which a form may be processed again if its first request has not finished. */
 const abandonedAfter = 15_000

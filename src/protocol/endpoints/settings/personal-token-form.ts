@@ -51,8 +51,9 @@ export const defaultExpiry = ({ server }: SettingsRequest): string => {
 }
 
 /**
- * Returns the chosen expiry in milliseconds since the epoch; null if the token does not expire, and undefined without a
- * choice. A token with a chosen day expires at the end of that day in the time zone `time_zone`, by default UTC.
+ * Returns the chosen expiry in milliseconds since the epoch; null if the token does not expire; undefined for the
+ * choice `keep` and without a choice. A token with a chosen day expires at the end of that day in the time zone
+ * `time_zone`, by default UTC.
  * @param since the time from which the maximum lifetime counts, in milliseconds since the epoch
  * @throws InvalidField
  */

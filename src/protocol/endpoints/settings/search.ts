@@ -25,8 +25,8 @@ export const looksLikeSecret = (text: string): boolean =>
   /^(?:[A-Za-z0-9_]{40,}|eyJ[\w-]+(?:\.[\w-]+)+)$/.test(text)
 
 /**
- * Redirects a search to its URL. A text with a valid credential leads to the page for leaked secrets instead, because a
- * credential must not appear in a URL.
+ * Redirects a search form to the URL of its results. A text with a valid credential leads to the page for leaked secrets
+ * instead, because a credential must not appear in a URL.
  * @param search.isKnown returns whether a text that looks like a secret is a known ID
  * @throws InvalidField for an unknown text that looks like a secret
  */

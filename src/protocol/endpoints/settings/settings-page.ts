@@ -26,7 +26,7 @@ export interface Refused {
   readonly problem?: FormProblem
   /** Whether the stored values have changed since the page was opened. */
   readonly isConflict?: boolean
-  /** The names of everything that the change would remove. The user has to confirm them. */
+  /** The names of everything that the change would remove. The user has to confirm the removal. */
   readonly losses?: readonly string[]
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>

@@ -11,8 +11,8 @@ export const supportedGrantTypes = ({ grants }: Pick<ServerContext, 'grants'>): 
   grants.map(({ type }) => type)
 
 /**
- * Returns the grant types that work without the consent of a user, including types that the settings disable. A client
- * cannot enable such a grant for itself.
+ * Returns the grant types that work without the consent of a user, including types that the settings disable. Clients
+ * cannot enable these grants for themselves.
  */
 export const grantTypesWithoutConsent = ({
   knownGrants,

@@ -124,7 +124,7 @@ const namesClient = (
   )
 
 /**
- * Issues a token for `client_credentials` to a client whose row this process has read recently, which saves a query. The
+ * Issues a token for `client_credentials` without a query for the client, if this process read the row recently. The
  * statement that inserts the token verifies that the row has not changed. Returns undefined, without any effect, if the
  * row is unknown or has changed, or if the request is refused. The caller then decides with the current row.
  */
@@ -194,7 +194,7 @@ const grantOf = (params: Parameters, { grants }: PlugIns): Grant | undefined => 
   return grants.find(({ type }) => type === given)
 }
 
-// Returns the label for metrics. An unknown grant type could be any text, so it is counted under a fixed label.
+// Returns the label for metrics. An unknown grant type could be any text, so all unknown grant types share one label.
 const grantTypeOf = (params: Parameters, server: ServerContext): string =>
   grantOf(params, server)?.type ?? '_OTHER'
 

@@ -16,7 +16,7 @@ import { leakedItem } from './item.ts'
 
 /** The maximum number of possible credentials in one text. */
 const maxCandidates = 20
-/** Milliseconds for which the result of a look-up is shown. */
+/** The time in milliseconds for which the result of a look-up is shown. */
 const resultLifetime = 600_000
 
 /** Looks up and revokes leaked credentials. Users see only their own credentials, and administrators see all. */
