@@ -101,7 +101,7 @@ export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}):
 
 /**
  * Creates a guard that requires all scopes of a list, or with `any` at least one.
- * @throws TypeError for an empty list, which would accept every token, and for an empty scope
+ * @throws TypeError for an empty list, which would accept every token, and for an empty scope ID
  */
 export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Guard => {
   if (scopes.length === 0 || !scopes.every((scope) => typeof scope === 'string' && scope !== '')) {

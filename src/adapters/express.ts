@@ -56,12 +56,15 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): RequestHandler 
 
 /**
  * Requires a session, or a token with all of these scopes.
- * @throws TypeError for an empty list, which would accept every token
+ * @throws TypeError for an empty list or an empty scope ID
  */
 export const requireOauthScopes = (...scopes: readonly ScopeName[]): RequestHandler =>
   node.requireOauthScopes(...scopes) as RequestHandler
 
-/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
+/**
+ * Requires a session, or a token with at least one of these scopes.
+ * @throws TypeError for an empty list or an empty scope ID
+ */
 export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): RequestHandler =>
   node.requireAnyOauthScope(...scopes) as RequestHandler
 

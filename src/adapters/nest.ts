@@ -42,7 +42,7 @@ export const mount: typeof node.mount = node.mount
 /** The injection token of the server. Guards use this token, so that they work without decorator metadata. */
 export const AUTHORIZATION_SERVER: unique symbol = Symbol('svc-oauth2server')
 
-/** Provides the server to all guards. */
+/** Provides the server to all guards and to `@Page()`. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module is a class in Nest
 export class AuthorizationServerModule {
   /** Returns the module for the `imports` of the application. */
@@ -173,13 +173,16 @@ export const RequireApiAuth = (options?: RequireApiAuthOptions): ClassDecorator 
 
 /**
  * Requires a session, or a token with all of these scopes.
- * @throws TypeError for an empty list
+ * @throws TypeError for an empty list or an empty scope ID
  */
 export const RequireOauthScopes = (
   ...scopes: readonly ScopeName[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes))
 
-/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
+/**
+ * Requires a session, or a token with at least one of these scopes.
+ * @throws TypeError for an empty list or an empty scope ID
+ */
 export const RequireAnyOauthScope = (
   ...scopes: readonly ScopeName[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes, { any: true }))

@@ -61,7 +61,7 @@ Example:
     .addOption(
       single(
         '--head <head>',
-        'The "head" in the output of an earlier run. Also checks that the log still contains the checkpoints up to this head.',
+        'The "head" that an earlier run printed. The command also checks that the log still contains the checkpoints up to this head.',
       ),
     )
     .addHelpText(
@@ -128,7 +128,7 @@ const found = async (
   })
 }
 
-// Accept IDs of unknown users, because the user may have been deleted.
+// Accept every ID, because the log also contains events about deleted users.
 const checkUser = async (user: string, { users }: AuthorizationServer): Promise<void> => {
   if (user.includes('@') && !(await users.findByEmail(user))) throw noSuchUser(user)
   if (user === '') throw new CommandError('--user is empty.')

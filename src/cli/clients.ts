@@ -83,7 +83,7 @@ export const addClients = (program: Command): void => {
     .addOption(
       repeated(
         '--allowed-scope <scope>',
-        'The only scopes that the client may request. (default: every scope that is not internal)',
+        'Limits the client to the given scopes. (default: every scope that is not internal)',
       ),
     )
     .addOption(
@@ -168,7 +168,7 @@ Example:
   clients
     .command('pin')
     .description(
-      'Pins a client that is described by a metadata document: the server uses the stored copy of the document, and does not fetch the document again. Useful while the host of the document is unavailable.',
+      'Pins a client that is described by a metadata document. Until the client is unpinned, the server uses the stored copy of the document, for instance while the host of the document is unavailable.',
     )
     .addOption(clientId())
     .addHelpText('after', documentExample('pin'))
@@ -176,7 +176,7 @@ Example:
 
   clients
     .command('unpin')
-    .description('Unpins a client: the server fetches its metadata document again.')
+    .description('Unpins a client: the server fetches the metadata document of the client again.')
     .addOption(clientId())
     .addHelpText('after', documentExample('unpin'))
     .action((options: ClientOption, command: Command) => pin(options, command, false))

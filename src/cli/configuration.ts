@@ -22,17 +22,18 @@ export type Configuration =
 export const configOption = () =>
   single(
     '--config <module>',
-    'The module whose default export is the options of createAuthorizationServer, a function that returns them, or the server. (default: "svc-oauth2server": {"config": …} in package.json, otherwise the environment)',
+    'The path of a module. Its default export is the options of createAuthorizationServer, a server, or a function that returns either. (default: "svc-oauth2server": {"config": …} in package.json, otherwise the environment)',
   )
 
-/** Loads the configuration of a command, as `loadConfiguration` does. The path is the value of `--config`. */
+/** Calls `loadConfiguration` with the value of `--config`. */
 export const configurationOf = (command: Command): Promise<Configuration> =>
   loadConfiguration(process.env, command.optsWithGlobals().config)
 
 /**
  * Loads the configuration from the module at the path. The `package.json` of the current directory can contain a
  * default path. Without any path, reads the configuration from the environment, as a standalone server does.
- * @throws CommandError if the module cannot be loaded; InvalidSettings if the configuration is invalid
+ * @throws CommandError for an unusable path or module; InvalidSettings for an invalid variable; StoreUnusable if the
+ *   secret key file cannot be read or created
  */
 export const loadConfiguration = async (
   env: Variables,
@@ -73,7 +74,7 @@ const moduleConfiguration = async (path: string): Promise<Configuration> => {
   })
   if (typeof value !== 'object' || value === null)
     throw new CommandError(
-      `The configuration ${shown(path)} needs a default export: the options of createAuthorizationServer, a function that returns them, or the server.`,
+      `The configuration ${shown(path)} needs a default export: the options of createAuthorizationServer, a server, or a function that returns either.`,
     )
   if ('actingAs' in value) return { server: value as AuthorizationServer }
   return { options: value as AuthorizationServerOptions }
@@ -87,8 +88,8 @@ const defaultExport = async (file: string): Promise<unknown> => {
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 
-// Names the database of this command if this directory or `data` contains other databases. The application may use one
-// of these, and this command would not find the users and tokens in that database.
+// Prints which database this command uses if this directory or `data` contains other databases. The application may use
+// one of those databases, and this command would not find its users and tokens.
 const nameDatabase = (): void => {
   const file = defaultDatabase.replace(/^sqlite:/, '')
   const isDatabase = (name: string) => /\.(?:sqlite3?|db)$/.test(name) && !file.endsWith(`/${name}`)

@@ -28,11 +28,11 @@ export const addDoctor = (program: Command): void => {
     )
     .option(
       '--log-in',
-      'With --url: also checks a complete login. Creates a user and clients in the database of this environment, and deletes them afterwards.',
+      'With --url: also checks a complete login. Creates a user and clients in the configured database, and deletes them afterwards.',
     )
     .option(
       '--ai-clients',
-      'Also checks for each known AI client, such as Claude or VS Code, whether it could log in. Registers these clients, and deletes them afterwards.',
+      'Also checks for each known AI client, such as Claude or VS Code, whether it could log in. Registers a client at the server where necessary, and deletes the registration afterwards.',
     )
     .option('--json', 'Print one JSON object per line: {"state", "check", "advice"}.')
     .addHelpText(
@@ -64,12 +64,12 @@ const doctor = async (
   const skipped = count('skip')
   const untried = skipped === 0 ? '' : `; skipped: ${skipped}`
   say(`${findings.length} checks, none failed; warnings: ${count('warn')}${untried}.`)
-  if (url !== undefined && !logIn) say('No login was tried: add --log-in to try one.')
+  if (url !== undefined && !logIn) say('No login was tried. To check a login, add --log-in.')
 }
 
 /**
- * Examines a running server. If `command` is given, also logs in. For this purpose, creates a user in the database of
- * the command's configuration.
+ * Examines a running server. If `command` is given, also checks a login: creates a user and clients in the database of
+ * the command's configuration, and deletes them afterwards.
  */
 const examineServer = async (
   issuer: string,

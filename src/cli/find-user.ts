@@ -7,9 +7,9 @@ export const findUser = async (
   { users }: Pick<AuthorizationServer, 'users'>,
   idOrEmail: string,
 ): Promise<User> => {
+  // Look up the ID first, because a text ID can look like an e-mail address.
   const id = userIdIn(idOrEmail, users.keyType)
   const byId = id === undefined ? undefined : await users.find(id)
-  // A text ID can look like an e-mail address.
   const user = byId ?? (idOrEmail.includes('@') ? await users.findByEmail(idOrEmail) : undefined)
   if (!user) throw noSuchUser(idOrEmail)
   return user

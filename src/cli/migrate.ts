@@ -10,13 +10,13 @@ interface MigrateOptions {
   readonly dryRun?: true
 }
 
-/** `migrate`: migrates the schema of the database. Every command that opens the database does this automatically. */
+/** `migrate`: migrates the schema of the database, or prints the migrations that would run. */
 export const addMigrate = (program: Command): void => {
   program
     .command('migrate')
-    .summary('Bring the database up to date.')
+    .summary('Migrate the schema of the database.')
     .description(
-      'Brings the database up to date and prints the names of the applied migrations. The server, and every other command that opens the database, does this automatically.',
+      'Migrates the schema of the database to the newest version, and prints the names of the migrations. The server, and every other command that opens the database, does this automatically.',
     )
     .addOption(
       single(
@@ -24,7 +24,7 @@ export const addMigrate = (program: Command): void => {
         'Migrate up or down to this migration. Migrating down deletes data that the older schema cannot store.',
       ),
     )
-    .option('--dry-run', 'Only print what would be done.')
+    .option('--dry-run', 'Only print the migrations that would run.')
     .addHelpText(
       'after',
       `
@@ -54,8 +54,8 @@ const migrate = async ({ to, ...given }: MigrateOptions, command: Command): Prom
     })
     const isDown = done.some(({ direction }) => direction === 'down')
     if (done.length === 0) say('There is nothing to migrate.')
-    else if (isDown) say(dryRun ? 'These would be reverted:' : 'These were reverted:')
-    else say(dryRun ? 'These would be applied:' : 'These were applied:')
+    else if (isDown) say(dryRun ? 'Migrations that would be reverted:' : 'Reverted migrations:')
+    else say(dryRun ? 'Migrations that would be applied:' : 'Applied migrations:')
     for (const { name } of done) print(name)
   } finally {
     await store.close()

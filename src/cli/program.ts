@@ -22,13 +22,15 @@ Environment:
   SECRET_KEY_PREVIOUS  earlier secret keys, comma-separated
   BASE_URL             the public URL (default: http://localhost:PORT)
   PORT, HOST           where serve listens (default: 3000, 127.0.0.1)
-  OAUTH2SERVER_…       all other settings, as for the application
+  OAUTH2…              all other settings, as for the application
 
-Scopes are declared as entry points in the package.json of the current directory and
-of its dependencies.
+A configuration module (--config) replaces these variables, except PORT and HOST of serve.
 
-Results are written to stdout, everything else to stderr. Exit status: 0 done,
-1 refused or failed, 2 wrong usage.
+Without a configuration module, scopes are declared as entry points in the package.json of
+the current directory and of its direct dependencies.
+
+Results are written to stdout, messages to stderr. Exit status: 0 done, 1 refused or failed,
+2 wrong usage.
 
 Examples:
   $ svc-oauth2server users create --email me@example.org

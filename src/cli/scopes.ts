@@ -10,7 +10,7 @@ export const addScopes = (program: Command): void => {
     .helpCommand(false)
     .command('list')
     .description(
-      'Prints every registered scope: the built-in scopes, and the scopes that the application and its dependencies declare.',
+      'Prints every registered scope: the built-in scopes, and the scopes of the application and its direct dependencies.',
     )
     .addHelpText(
       'after',
@@ -19,7 +19,7 @@ Example:
   $ svc-oauth2server scopes list
   {"id":"user:email","help_text":"Read your e-mail address","group":"User","is_internal":false}
 
-An application declares its scopes in its package.json:
+An application can declare scopes in its package.json:
   "entryPoints": { "svc_oauth2server.scopes": { "notes_read": "./scopes.js:notesRead" } }`,
     )
     .action(list)

@@ -12,13 +12,13 @@ export const addSecretKey = (program: Command): void => {
     .helpCommand(false)
     .command('rotate')
     .description(
-      'Reseals the rows of all keys in SECRET_KEY_PREVIOUS under SECRET_KEY, and prints the number of rows. Servers can keep running. After an interruption, run the command again.',
+      'Replaces the seals of the earlier keys in SECRET_KEY_PREVIOUS by seals of SECRET_KEY, and prints the number of changed rows. Servers can keep running. After an interruption, run the command again.',
     )
     .addHelpText(
       'after',
       `
-First configure both keys on every server, the new key as SECRET_KEY. Keep the earlier
-key configured for as long as this command says.
+First configure both keys on every server, the new key as SECRET_KEY. This command prints
+how long the earlier key must remain configured.
 
 Example:
   $ SECRET_KEY=new… SECRET_KEY_PREVIOUS=old… svc-oauth2server secret-key rotate`,
@@ -40,7 +40,7 @@ const rotate = (_options: unknown, command: Command): Promise<void> =>
     )
   })
 
-/** Milliseconds between two lines of progress. */
+/** The minimum time between two lines of progress, in milliseconds. */
 const interval = 1_000
 
 const everySecond = (): ((progress: KeyRotationProgress) => void) => {
@@ -49,7 +49,7 @@ const everySecond = (): ((progress: KeyRotationProgress) => void) => {
     const now = performance.now()
     if (now - last < interval) return
     last = now
-    say(`${table}: rows sealed so far: ${resealed}`)
+    say(`Rows resealed so far: ${resealed}. Current table: ${table}.`)
   }
 }
 

@@ -31,7 +31,7 @@ export const addServe = (program: Command): void => {
     .addOption(
       repeated(
         '--introspection-client <id>',
-        'The client of a resource server, which may introspect the tokens of all resources.',
+        'The id of the client of a resource server. This client may introspect the tokens of all resources.',
       ),
     )
     .addHelpText(

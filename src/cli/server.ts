@@ -7,8 +7,8 @@ import { say } from './output.ts'
 const ofRunningServer: readonly string[] = ['settings.loosened', 'users.reusable_ids']
 
 /**
- * Runs the work of a command with the server of its configuration, and closes the server. If the configuration contains
- * options, creates a server without background tasks.
+ * Runs the work of a command with the server of the configuration, and closes the server. If the configuration contains
+ * options, creates the server from these options, but without Redis, scheduled sweeps and metrics.
  */
 export const withServer = async (
   command: Command,
@@ -20,7 +20,7 @@ export const withServer = async (
       ? configuration.server
       : await createAuthorizationServer({
           ...configuration.options,
-          // Don't connect to Redis, because commands do not use short-lived values.
+          // Don't connect to Redis, because commands do not need the short-lived values in Redis.
           cacheType: 'database',
           transients: undefined,
           sweepInterval: 0,

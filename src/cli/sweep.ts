@@ -10,7 +10,7 @@ export const addSweep = (program: Command): void => {
     .description(
       'Removes expired rows and the rows of deleted clients and users, and prints their number. A running server does this automatically.',
     )
-    .option('--dry-run', 'Print what would be removed, and why, without changing anything.')
+    .option('--dry-run', 'Only print which rows would be removed, and why.')
     .addHelpText(
       'after',
       `
@@ -31,7 +31,7 @@ const printPlan = async (server: AuthorizationServer): Promise<void> => {
   for (const { count, what, why } of rows) print(`${count} ${what}: ${why}`)
   for (const { userId, since, removedFrom } of missingUsers)
     print(
-      `user ${userId}: not found since ${time(since)}; removed after ${time(removedFrom)} unless found by then`,
+      `user ${userId}: not found since ${time(since)}; rows removed after ${time(removedFrom)} if still not found`,
     )
   if (rows.length === 0 && missingUsers.length === 0) print('nothing')
 }

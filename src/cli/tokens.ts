@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { AuthorizationServer, Token } from '../index.ts'
+import type { AuthorizationServer, FoundToken, Token, User } from '../index.ts'
 import { personalTokenToWire } from '../protocol/endpoints/settings/wire.ts'
 import { allPages } from './all-pages.ts'
 import { CommandError, shown, UsageError } from './errors.ts'
@@ -33,16 +33,21 @@ export const addTokens = (program: Command): void => {
 
   tokens
     .command('create')
-    .description('Creates a personal access token and prints it. It is shown only once.')
+    .description(
+      'Creates a personal access token and prints its value. The value is shown only once.',
+    )
     .addOption(required('--name <name>', 'The purpose of the token, at most 40 characters.'))
     .addOption(required('--user <user>', 'The user of the token: id or e-mail address.'))
     .addOption(
       repeated(
         '--scope <scope>',
-        'A scope of the token; see `scopes list`. Internal scopes are allowed. (default: authentication only)',
+        'A scope of the token; see `scopes list`. Internal scopes are allowed. (default: no scopes; the token only identifies its user)',
       ),
     )
-    .option('--internal', 'The token belongs to a program, and no page shows it.')
+    .option(
+      '--internal',
+      'Hide the token from its user: the pages of the user and `tokens list` omit the token.',
+    )
     .addOption(
       single('--expires-in <seconds>', 'The lifetime. (default: the token does not expire)'),
     )
@@ -57,7 +62,7 @@ Example:
   tokens
     .command('list')
     .description(
-      'Prints the personal access tokens of a user, one JSON object per line, the latest first. The objects have the schema PersonalToken of the OpenAPI document. Token values are never shown.',
+      'Prints the personal access tokens of a user, one JSON object per line, the latest first. Each object has the schema PersonalToken of the OpenAPI document. Token values and internal tokens are never shown.',
     )
     .addOption(required('--user <user>', 'The user of the tokens: id or e-mail address.'))
     .addHelpText(
@@ -71,12 +76,12 @@ Example:
   tokens
     .command('delete')
     .description(
-      'Deletes a personal access token with a given name or value. If the value belongs to a token of a client, revokes the whole authorization.',
+      'Deletes a personal access token by its name or value. With the value of another token, revokes the authorization of that token. A token without an authorization, or an exchanged token, is revoked alone.',
     )
     .addOption(single('--name <name>', 'The name of a personal access token, with --user.'))
     .addOption(single('--user <user>', 'The user of the token: id or e-mail address.'))
     .addOption(
-      new Option('--token', 'Prompt for the token value, or read it from stdin.').conflicts([
+      new Option('--token', 'Prompt for the token value, or read the value from stdin.').conflicts([
         'name',
         'user',
       ]),
@@ -93,7 +98,7 @@ Examples:
 
   tokens
     .command('purge')
-    .description('The same as `sweep`: removes expired rows, and prints their number.')
+    .description('Does the same as `sweep`.')
     .addHelpText(
       'after',
       `
@@ -128,7 +133,7 @@ const list = ({ user }: { readonly user: string }, command: Command): Promise<vo
 /** Parses seconds. Returns NaN for an invalid number, which `createPersonal` then rejects. */
 const seconds = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN)
 
-/** A token to delete, and the question for the confirmation. */
+/** A token to delete or revoke, and the question for the confirmation. */
 interface Found {
   readonly token: Token
   readonly question: string
@@ -144,7 +149,8 @@ const remove = async (options: DeleteOptions, command: Command): Promise<void> =
       name !== undefined && user !== undefined
         ? await byName(name, user, server)
         : await byAccessToken(await readSecret('Token: '), server)
-    if (!force && !(await confirm(question))) throw new CommandError('Nothing was deleted.')
+    if (!force && !(await confirm(question)))
+      throw new CommandError('Cancelled: the token remains valid.')
     await server.tokens.revoke(token)
   })
 }
@@ -165,10 +171,25 @@ const byName = async (name: string, user: string, server: AuthorizationServer): 
 const byAccessToken = async (accessToken: string, server: AuthorizationServer): Promise<Found> => {
   const found = await server.tokens.find({ accessToken })
   if (!found) throw new CommandError('There is no such token.')
-  const { token, client, user } = found
-  const owner = user?.email ?? 'nobody'
-  const question = token.isPersonal
-    ? `Delete the personal access token ${shown(client.name)} of ${owner}?`
-    : `Revoke the authorization of the client ${shown(client.name)} by ${owner}?`
-  return { token, question }
+  return { token: found.token, question: questionFor(found) }
+}
+
+/** Returns the question that states what `Tokens.revoke` deletes or revokes. */
+export const questionFor = ({
+  token: { isPersonal, parentId, authorizationId },
+  client,
+  user,
+}: {
+  readonly token: Pick<Token, 'isPersonal' | 'parentId' | 'authorizationId'>
+  readonly client: Pick<FoundToken['client'], 'name'>
+  readonly user: Pick<User, 'email'> | null
+}): string => {
+  const name = shown(client.name)
+  if (!user) return `Revoke the token of the client ${name}?`
+  const { email } = user
+  if (parentId === null && isPersonal)
+    return `Delete the personal access token ${name} of ${email}?`
+  if (parentId === null && authorizationId !== null)
+    return `Revoke the authorization that ${email} granted to the client ${name}?`
+  return `Revoke the token with which the client ${name} acts on behalf of ${email}?`
 }

@@ -29,12 +29,14 @@ export const addUsers = (program: Command): void => {
 
   users
     .command('create')
-    .description('Creates a user. Prints the id, and the password if it was generated.')
-    .addOption(required('--email <email>', 'E-mail address with which the user logs in.'))
+    .description(
+      'Creates a user. Prints the id, the e-mail address, and the password if the command generated it.',
+    )
+    .addOption(required('--email <email>', 'The e-mail address with which the user logs in.'))
     .addOption(
       single(
         '--password <password>',
-        'The password, at least 8 characters. Other users of this machine can see it while the command runs. (default: generated)',
+        'The password, at least 8 characters. Other users of this machine can see the password while the command runs. (default: generated)',
       ),
     )
     .option('--inactive', 'The user cannot log in until activated.')
@@ -103,7 +105,7 @@ Example:
     )
     .addOption(user())
     .addOption(
-      single('--password <password>', 'Password, at least 8 characters. (default: generated)'),
+      single('--password <password>', 'The password, at least 8 characters. (default: generated)'),
     )
     .addHelpText('after', example('set-password --user me@example.org'))
     .action(setPassword)

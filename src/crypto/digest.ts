@@ -39,8 +39,8 @@ export type SecretKind =
 export type OwnKind = `${string}/${string}`
 
 /**
- * Returns the digest by which a secret is looked up. One round of SHA-256 is enough, because these secrets contain at
- * least 128 random bits.
+ * Returns the digest by which a secret is looked up. One round of SHA-256 is enough for a secret with at least 128
+ * random bits. Shorter values, such as user codes, need a keyed digest (`KeyRing.lookupDigests`).
  */
 export const digestOf = (kind: SecretKind, secret: string): Digest =>
   hash('sha256', `${kind}:${secret}`, 'base64url') as Digest
@@ -48,7 +48,7 @@ export const digestOf = (kind: SecretKind, secret: string): Digest =>
 /** Returns the SHA-256 digest of a text in base64url, as in RFC 7636 §4.2. */
 export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
 
-/** Compares two texts in constant time. */
+/** Returns whether two texts are equal. For texts of the same length, the comparison takes constant time. */
 export const constantTimeEqual = (a: string, b: string): boolean => {
   const left = Buffer.from(a)
   const right = Buffer.from(b)

@@ -59,7 +59,9 @@ export const checkDpopProof = async (text: string, request: ProvenRequest): Prom
   if (htm !== request.method)
     throw new InvalidProof('The claim htm must equal the method of the request.')
   if (typeof htu !== 'string' || !isSameAddress(htu, request.uri))
-    throw new InvalidProof('The claim htu must equal the URL of the request without its query.')
+    throw new InvalidProof(
+      'The claim htu must equal the URL of the request, apart from the query and the fragment.',
+    )
   if (typeof iat !== 'number' || !isRecent(iat, request.now))
     throw new InvalidProof(
       `The claim iat must be at most ${maxAge} seconds old, and must not be more than ${clockSkew} seconds in the future.`,
@@ -110,7 +112,8 @@ const isSameAddress = (htu: string, uri: string): boolean => {
   return claimed !== undefined && claimed === normalized(uri)
 }
 
-// Normalizes a URL (RFC 3986 §6.2.2, §6.2.3). The `URL` class does not decode unreserved characters.
+// Normalizes a URL (RFC 3986 §6.2.2, §6.2.3), and removes its query and fragment (RFC 9449 §4.3). The `URL` class does
+// not decode unreserved characters.
 const normalized = (text: string): string | undefined => {
   if (!URL.canParse(text)) return undefined
   const { origin, pathname, username, password } = new URL(text)

@@ -1,6 +1,9 @@
 import { errors } from 'jose'
 
-/** Removes the claims of the JWT from an error of jose, because the error is logged. */
+/**
+ * Returns a copy of a jose error without the claims of the JWT, because the error is logged. Returns any other error
+ * unchanged.
+ */
 export const withoutClaims = (error: unknown): unknown => {
   if (!(error instanceof errors.JOSEError)) return error
   const { name, message, stack } = error

@@ -28,7 +28,7 @@ export const newPersonalTokenValue = (
   return prefix === '' ? body : `${body}${checksum(body)}`
 }
 
-/** Returns whether a value has the prefix of personal tokens but a wrong checksum, so that it cannot be a token. */
+/** Returns whether a value has the prefix of personal tokens but a wrong checksum. No personal token has this form. */
 export const hasBadChecksum = (prefix: string, value: string): boolean => {
   if (prefix === '' || !value.startsWith(prefix)) return false
   return checksum(value.slice(0, -checksumLength)) !== value.slice(-checksumLength)

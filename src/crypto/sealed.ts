@@ -41,7 +41,7 @@ const dayLength = 86_400_000
 /** The number of random bytes that make audit seals unique. A multiple of 3 avoids padding in base64. */
 const saltBytes = 9
 const macBytes = 15
-/** The maximum number of cached keys per purpose. */
+/** The maximum number of cached day keys of one purpose and one secret key. */
 const maxDays = 4_096
 
 /**
@@ -59,7 +59,7 @@ const derive = (secret: string, label: string): Uint8Array =>
 
 /**
  * Derives one key for each day. With random nonces, an AES-GCM key may seal at most 2^32 values (NIST SP 800-38D §8.3),
- * which is 49,710 values per second for a day.
+ * or 49,710 values per second for a day.
  */
 class DayKeys {
   readonly #base: Uint8Array
@@ -73,7 +73,7 @@ class DayKeys {
   of(day: number): KeyObject {
     const cached = this.#keys.get(day)
     if (cached) return cached
-    // Bound the cache, because an attacker with write access to the database can insert seals of any day.
+    // Limit the cache, because an attacker with write access to the database can insert seals with any day.
     if (this.#keys.size >= maxDays) this.#keys.clear()
     const bytes = hkdfSync('sha256', this.#base, 'svc-oauth2server', `day ${day}`, 32)
     const key = createSecretKey(new Uint8Array(bytes))
@@ -114,7 +114,7 @@ export class KeyRing {
 
   /**
    * @param secrets the current secret key, followed by earlier secret keys; each has at least 32 UTF-8 bytes
-   * @param clock selects the key of the day. Sealed values contain their day, so `open` does not read the clock.
+   * @param clock determines the day whose key seals new values. `open` uses the day that the sealed value contains.
    */
   constructor(secrets: readonly [string, ...string[]], clock: () => number = Date.now) {
     this.#clock = clock
@@ -195,8 +195,8 @@ export class KeyRing {
   }
 
   /**
-   * Creates the seal of an audit row: an HMAC with a new salt. Unlike AES-GCM, an HMAC remains secure if random values
-   * repeat among very many rows.
+   * Creates the seal of an audit row: an HMAC with a new salt. Among very many rows, a random salt may repeat. Unlike
+   * AES-GCM, an HMAC then remains secure.
    */
   sealAudit(values: Claims): string {
     const salt = Buffer.from(systemRandom(saltBytes)).toString('base64url')
@@ -212,8 +212,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the digest of a short value under each key, starting with the current key. Without a key, an attacker who
-   * reads the database could find the value by trying all values.
+   * Returns the digest of a short value under each key, starting with the current key. The digest depends on a key,
+   * because an attacker who reads the database could otherwise find the value by trying all values.
    */
   lookupDigests(value: string): readonly string[] {
     return this.#keys.map(({ lookup }) =>

@@ -4,8 +4,7 @@ const escaped = (characters: string): string => characters.replaceAll(/[\\\]^-]/
 
 /**
  * Creates a check that a raw query contains only unreserved characters (RFC 3986 §2.3) and the configured characters.
- * If `%` is configured, two hexadecimal digits must follow it.
- * @throws OAuthError `invalid_request`
+ * If `%` is configured, two hexadecimal digits must follow each `%`. The check throws an OAuthError `invalid_request`.
  */
 export const queryCharacters = (allowed: string): ((query: string) => void) => {
   const others = escaped(allowed.replaceAll('%', ''))

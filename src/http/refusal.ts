@@ -16,7 +16,7 @@ export interface Refusal {
 /** The value of `Retry-After` during an outage, in seconds. */
 const retryAfter = 5
 
-/** Converts errors of the store and of password hashing to protocol errors. Returns any other error unchanged. */
+/** Converts errors of the store and of busy password hashing to protocol errors. Returns other errors unchanged. */
 export const asOAuthError = (error: unknown): unknown => {
   if (error instanceof ReferenceNotFound) {
     const description = 'An object that this request needs was deleted concurrently.'
@@ -40,7 +40,7 @@ export const refusalOf = (error: unknown): Refusal | undefined => {
   return undefined
 }
 
-/** Logs internal errors, outages, and the cause of a refusal, which the response does not contain. */
+/** Logs internal errors and outages, and the cause of any other refusal. The response does not contain the cause. */
 export const logRefusal = (log: LogSink, error: unknown, refusal: Refusal | undefined): void => {
   if (!refusal) {
     log({ level: 'error', event: 'request.failed', message: 'A request failed.', error })

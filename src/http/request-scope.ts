@@ -32,14 +32,14 @@ export interface ActingAs {
   readonly requestId?: string
 }
 
-/** Runs code of the application on behalf of a user. */
+/** Runs code of the application on behalf of a user or another actor. */
 export const inNameOf = <T>(
   { user, actor = user ? 'user' : 'system', address = '', userAgent = '', requestId }: ActingAs,
   work: () => T,
 ): T =>
   current.run({ id: requestId, http: { address, userAgent }, actor, ...(user && { user }) }, work)
 
-/** Returns the current actor and the origin of the request. */
+/** Returns the current actor and the origin of the request. Outside of a request, the actor is `system`. */
 export const currentOrigin = (): AuditOrigin => {
   const { id, http, user, actor } = current.getStore() ?? { actor: 'system' as const }
   return {
@@ -58,7 +58,7 @@ export const noteHttp = (http: HttpRequest): void => {
   if (scope) scope.http = http
 }
 
-/** Records the signed-in user of the current request. */
+/** Records the signed-in user of the current request. Does nothing if the request has an explicit actor. */
 export const noteUser = (user: RequestScope['user'] & object): void => {
   const scope = current.getStore()
   if (scope && scope.actor === undefined) scope.user = user

@@ -6,7 +6,7 @@ import { partsOf } from './request-target.ts'
 const maxBodySize = 65_536
 /**
  * The maximum length of a query, which equals Node's limit for the headers of a request. A lower limit could break the
- * login, because its redirect may contain a query that is percent-encoded twice.
+ * login, because the redirect to the login page may contain a query that is percent-encoded twice.
  */
 export const maxQueryLength = 16_384
 
@@ -38,7 +38,7 @@ export interface RequestSource {
   text(maxSize: number): Promise<string | undefined>
 }
 
-/** A request in the form that endpoints receive. It has no `host`, because a sender can forge the header `Host`. */
+/** A request in the form that endpoints receive. It has no property `host`, because a sender can forge this header. */
 export class HttpRequest {
   readonly method: string
   /** The path as the client sent it. */
@@ -98,7 +98,7 @@ export class HttpRequest {
     return value
   }
 
-  /** Returns the parameters of the query. @throws OAuthError `invalid_request` if the query is too long */
+  /** Returns the parameters of the query. @throws OAuthError `invalid_request` for a query that is too long */
   queryParameters(): Parameters {
     if (this.query.length > maxQueryLength) {
       throw new OAuthError(
@@ -112,7 +112,8 @@ export class HttpRequest {
 
   /**
    * Returns the form in the body, without parameters of the query (RFC 6749 §3.2).
-   * @throws OAuthError `invalid_request` for another content type, 413 for a body over 64 KiB
+   * @throws OAuthError `invalid_request`, for instance for another content type; with status 413 for more than 64 KiB
+   * @throws TypeError if the application has already read the body
    */
   async form(): Promise<Parameters> {
     return new Parameters(await this.formText())
@@ -123,7 +124,7 @@ export class HttpRequest {
     return this.#text('application/x-www-form-urlencoded')
   }
 
-  /** Returns the text of a JSON body. */
+  /** Returns the text of a JSON body. @throws the same errors as `form` */
   jsonText(): Promise<string> {
     return this.#text('application/json')
   }
@@ -140,9 +141,9 @@ export class HttpRequest {
     try {
       text = await this.#source.text(maxBodySize)
     } catch (cause) {
-      // Throw the original error: the application has already read the body, which is not an error of the sender.
+      // A `TypeError` means that the application has already read the body. This is not an error of the sender.
       if (cause instanceof TypeError) throw cause
-      // The sender closed the connection, so this is not an internal error.
+      // The sender closed the connection, so report an error of the sender instead of an internal error.
       throw new OAuthError('invalid_request', 'The body is incomplete.', { cause })
     }
     if (text === undefined) throw tooLarge()

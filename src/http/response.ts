@@ -1,7 +1,7 @@
 /**
  * The headers of every response that contains a credential or data of a user. Caches must not store the response
- * (RFC 6749 §5.1). Browsers must not send the URL of the request to other sites, since it may contain a token (RFC 6750
- * §5.3).
+ * (RFC 6749 §5.1). Browsers must not send the URL of the request to other sites, because the URL may contain a token
+ * (RFC 6750 §5.3).
  */
 export const noStore: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',

@@ -1,20 +1,21 @@
 /** The kinds of applications that a user can register. */
 export const applicationKinds = ['web', 'spa', 'native', 'machine'] as const
 
-/** A kind of application, which determines its type, its grants and its redirect URIs. */
+/** A kind of application. The kind determines the client type, and limits the grants and the redirect URIs. */
 export type ApplicationKind = (typeof applicationKinds)[number]
 
 interface KindRules {
   readonly isConfidential: boolean
-  /** Null: the kind sets no limit. */
+  /** The permitted grant types; null: no limit. */
   readonly grantTypes: readonly string[] | null
+  /** The permitted response types; null: no limit. */
   readonly responseTypes: readonly string[] | null
   readonly redirectUris: 'required' | 'optional' | 'forbidden'
 }
 
 /** The rules of each kind. */
 export const rulesOfKind: Readonly<Record<ApplicationKind, KindRules>> = {
-  // A web application may also use `client_credentials`, and the owner may add the redirect URI later.
+  // The redirect URI is optional, because a web application may use only `client_credentials`.
   web: { isConfidential: true, grantTypes: null, responseTypes: null, redirectUris: 'optional' },
   spa: {
     isConfidential: false,
@@ -22,7 +23,7 @@ export const rulesOfKind: Readonly<Record<ApplicationKind, KindRules>> = {
     responseTypes: ['code'],
     redirectUris: 'required',
   },
-  // The device flow needs no redirect URI.
+  // The redirect URI is optional, because a native application may use only the device flow.
   native: {
     isConfidential: false,
     grantTypes: [

@@ -3,7 +3,7 @@ import type { UserId } from './user.ts'
 /** The possible details of an event, in addition to its subject. No detail contains a credential. */
 interface Details {
   readonly scopes: readonly string[]
-  /** Optional scopes that the user refused. */
+  /** The optional scopes that the user declined. */
   readonly declined: readonly string[]
   /** The `grant_type`, or `implicit`; undefined if code of the application issued the token. */
   readonly grant: string | undefined
@@ -23,7 +23,7 @@ interface Details {
   readonly count: number
   /** The number of objects that were checked. */
   readonly checked: number
-  /** The time of the first observation, in milliseconds since the epoch. */
+  /** The time of the first look-up that did not find the user, in milliseconds since the epoch. */
   readonly since: number
   /** How the client was created: `owner`, `registration` or `metadata_document`. */
   readonly origin: string
@@ -41,7 +41,7 @@ export const auditEvents = {
   'login.succeeded': { sentence: 'A user logged in on the login page.', details: [] },
   'login.failed': {
     sentence:
-      'A login with e-mail address and password was refused. If the e-mail address belongs to a user, the event names this user. The event never contains the submitted values. The first failure for a user is recorded immediately. Further failures within the hour become one event with their `count`, and the time, IP address and browser of the latest failure.',
+      'A login with e-mail address and password was refused. If the e-mail address belongs to a user, the event names this user. The event never contains the submitted values. The first failure for a user is recorded immediately. Further failures within the hour are combined in one event. This event contains the `count` of these failures, and the time, IP address and browser of the latest failure.',
     details: ['count'],
   },
   'session.ended': {
@@ -70,7 +70,7 @@ export const auditEvents = {
   'token.refreshed': { sentence: 'A refresh token was redeemed.', details: ['scopes'] },
   'token.revoked': {
     sentence:
-      'A client, a user or code of the application revoked a token. If the token has an authorization, the authorization was revoked too. `ending` contains the last four characters of the token; null if only the authorization is known.',
+      'A client, a user or code of the application revoked a token. Usually, the authorization of the token was revoked too. `ending` contains the last four characters of the token; null if only the authorization is known.',
     details: ['ending'],
   },
   'token.deleted': {
@@ -123,7 +123,7 @@ export const auditEvents = {
   'client.secret_reset': { sentence: 'A client received a new secret.', details: ['overlap'] },
   'client.secret_leaked': {
     sentence:
-      'A client secret was reported as leaked and was revoked. The client has no valid secret until the secret is reset.',
+      'A client secret was reported as leaked and was revoked. If the current secret leaked, the client has no valid secret until the secret is reset.',
     details: [],
   },
   'client.tokens_ended': {
@@ -153,9 +153,9 @@ export const auditEvents = {
     details: [],
   },
   'user.created': { sentence: 'A user was created.', details: [] },
-  'user.activated': { sentence: 'A user may log in again.', details: [] },
+  'user.activated': { sentence: 'A user was activated and may log in again.', details: [] },
   'user.deactivated': {
-    sentence: 'A user was deactivated, with all tokens and clients.',
+    sentence: 'A user was deactivated. The server refuses the tokens and clients of this user.',
     details: [],
   },
   'user.tokens_ended': {
@@ -167,7 +167,7 @@ export const auditEvents = {
   'user.admin_withdrawn': { sentence: 'A user is no longer an administrator.', details: [] },
   'user.password_changed': { sentence: 'A user received a new password.', details: [] },
   'user.email_verified': {
-    sentence: 'A user confirmed the e-mail address with a link, or the application did.',
+    sentence: 'A user or the application confirmed the e-mail address of the user.',
     details: [],
   },
   'user.deleted': { sentence: 'A user was deleted, with all data of that user.', details: [] },
@@ -178,7 +178,7 @@ export const auditEvents = {
   },
   'users.missing': {
     sentence:
-      'The application did not find suspiciously many of the checked users, so the sweeper did not remove their data. Recorded at most once a day.',
+      'Suspiciously many of the checked users are missing in the application, so the sweeper did not remove their data. Recorded at most once a day.',
     details: ['count', 'checked'],
   },
   'secret_key.rotated': {
@@ -200,7 +200,7 @@ export type OwnEventName = `${string}/${string}`
 /** The name of an audit event, built-in or of an extension. */
 export type AuditEventName = BuiltInEventName | OwnEventName
 
-/** The details of an extension's event, without secrets, because administrators can read them. */
+/** The details of an extension's event. Administrators can read the details, so they must not contain secrets. */
 export type OwnDetails = Readonly<
   Record<string, string | number | boolean | null | readonly string[]>
 >
@@ -228,7 +228,7 @@ export interface AuditOrigin {
   readonly actorId: UserId | null
   /** The e-mail address of a user; empty for other actors. */
   readonly actorEmail: string
-  /** The IP address; empty outside of a request. */
+  /** The IP address of the sender; empty if unknown. */
   readonly address: string
   /** The `User-Agent` of the request. */
   readonly userAgent: string
@@ -244,7 +244,7 @@ export interface AuditSubject {
   /** The ID of the token's row, never its value. */
   readonly tokenId: number | null
   readonly authorizationId: number | null
-  /** The name of the client or the personal token at that time. */
+  /** The name of the client or the personal token at the time of the event. */
   readonly subject: string
 }
 
@@ -253,7 +253,7 @@ interface AuditEventOf<Name extends AuditEventName> extends AuditOrigin, AuditSu
   readonly event: Name
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Whether the event is of a very frequent type, such as a refresh. Users do not see these events on their page. */
+  /** Whether the event is very frequent, such as a refresh. The settings pages do not show routine events to users. */
   readonly isRoutine: boolean
   readonly details: AuditDetails<Name>
 }
@@ -266,7 +266,7 @@ export type AuditEvent<Name extends AuditEventName = AuditEventName> = {
 /** An event with the seal of its row. */
 export type SealedAuditEvent = AuditEvent & { readonly seal: string }
 
-/** A stored event. Another version of this package may have written an event name that is unknown here. */
+/** A stored event. If another version of this package wrote the event, this version may not know its name. */
 export interface AuditRecord extends AuditOrigin, AuditSubject {
   readonly id: number
   readonly at: number

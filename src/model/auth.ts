@@ -10,7 +10,7 @@ export interface Auth {
   readonly client: { readonly clientId: string; readonly name: string } | null
   readonly tokenId: number | null
   readonly authorizationId: number | null
-  /** The scopes of a token; null for a session, which scopes do not limit. */
+  /** The scopes of a token; null for a session, because scopes do not limit a session. */
   readonly scopes: readonly string[] | null
 }
 
@@ -28,13 +28,13 @@ export interface PresentedCredentials {
   readonly resource?: string | undefined
   /** Whether to refuse tokens that were not issued for exactly this resource. RFC 9068 §4. */
   readonly requireAudience?: boolean | undefined
-  /** Returns the scopes that the operation requires, for the challenge; undefined if they cannot be determined. */
+  /** Returns the scopes that the operation requires, for the challenge. Absent if these scopes are unknown. */
   readonly neededScopes?: (() => readonly string[]) | undefined
   readonly address: string
   readonly userAgent: string
   /** The request object of the framework, which the application's `resourceOwner` receives. */
   readonly raw?: unknown
-  /** Returns all headers. Only the verification of a session's JWT reads them. */
+  /** Returns all headers of the request. */
   readonly headers: () => Headers
 }
 
@@ -63,7 +63,7 @@ export interface SessionCheck {
   signedIn(
     credentials: Pick<PresentedCredentials, 'cookie' | 'address' | 'userAgent' | 'raw'>,
   ): Promise<SignedIn | undefined>
-  /** Returns the error for a JWT that does not belong to the session; undefined for the JWT of the session. */
+  /** Returns the reason to refuse the JWT in the headers; undefined if the JWT belongs to the session. */
   jwtRefusal(headers: Headers, signedIn: SignedIn): Promise<JWTExtendedException | undefined>
 }
 

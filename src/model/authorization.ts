@@ -45,7 +45,7 @@ export interface AuthorizationCode extends CodeBinding {
   readonly scopes: readonly string[]
   /** The consent under which the code was issued. After its withdrawal, the code cannot be redeemed. */
   readonly consentId: string
-  /** The digest of the session in which the code was granted. The code is invalid after the end of that session. */
+  /** The digest of the session in which the code was granted. The code is invalid after the end of this session. */
   readonly sessionId: string | null
   /** The `User-Agent` of the browser in which the user agreed. */
   readonly userAgent: string
@@ -60,7 +60,7 @@ export interface Consent {
   readonly clientId: string
   readonly clientKey: number
   readonly scopes: readonly string[]
-  /** Optional scopes that the user refused. If the consent page appears again, these scopes are not ticked. */
+  /** The optional scopes that the user declined. If the consent page appears again, these scopes are not ticked. */
   readonly declinedScopes: readonly string[]
   readonly grantedAt: number
 }

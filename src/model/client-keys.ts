@@ -8,7 +8,7 @@ import { remoteAddressProblem } from './remote-address.ts'
 const maxKeys = 20
 const maxSetLength = 16_384
 const minRsaBits = 2_048
-/** The maximum length of an RSA key, because verifying a signature takes longer with a longer key. */
+/** The maximum length of an RSA key. Verifying a signature takes longer with a longer key. */
 const maxRsaBits = 8_192
 const maxKeyIdLength = 255
 
@@ -28,7 +28,7 @@ const refused = (sentence: string): InvalidField => new InvalidField('jwks', sen
 /**
  * Returns the keys of a JSON Web Key Set that can authenticate a client. Keys of unsupported types are ignored
  * (RFC 7517 §5). A private key makes the whole set invalid, because the client has disclosed the key.
- * @throws InvalidField `jwks` for a value that is not a key set, or a set without a usable key
+ * @throws InvalidField `jwks` if the set is malformed, or contains too many keys, a secret key or no usable key
  */
 export const clientKeys = (document: unknown): JSONWebKeySet => {
   const usable = publicOnly(document).filter(isForSignatures).map(publicKey)
@@ -67,7 +67,7 @@ export const validJwks = (text: string): string => {
 }
 
 /**
- * Validates the URL of a client's keys.
+ * Validates the URL of a client's keys, and returns the URL unchanged.
  * @throws InvalidField `jwks_uri`
  */
 export const validJwksUri = (

@@ -20,7 +20,7 @@ import { offlineAccess } from './scope.ts'
 
 /*
  * Parses client metadata (RFC 7591 §2), with which a client describes itself at the registration endpoint or in a
- * metadata document. This module neither verifies the metadata nor fetches the URLs in it.
+ * metadata document. This module checks only the format of URLs, and does not fetch them.
  */
 
 const maxTextLength = 255
@@ -102,7 +102,8 @@ const redirectUriError = (sentence: string): OAuthError =>
 /**
  * Reads client metadata from parsed JSON. Ignores unknown members, such as `client_id`, and treats null and empty
  * values as absent (RFC 7592 §2.2).
- * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`, with the name of the member
+ * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`, with the name of the member;
+ * `unapproved_software_statement`
  */
 export const parseClientMetadata = (value: unknown): ClientMetadata => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -135,7 +136,10 @@ export interface MetadataRules {
   /** The permitted grant types, with `implicit` if a permitted response type needs it. */
   readonly grantTypes: readonly string[]
   readonly responseTypes: readonly string[]
-  /** Grant types that are refused instead of removed, because the requesting client could not work without them. */
+  /**
+   * Grant types that need no consent of a user. If a client requests one of these types and the type is not permitted,
+   * the metadata is refused, because the client could not work without this type.
+   */
   readonly grantTypesWithoutConsent: readonly string[]
   /** Grant types that only confidential clients may use. */
   readonly grantTypesOfClients: readonly string[]
@@ -157,7 +161,10 @@ export interface DescribedClient {
     readonly allowedScopes: readonly string[] | null
     readonly grantTypes: readonly string[]
     readonly responseTypes: readonly string[]
-    /** Null if absent in the metadata. The client may then send its secret in the header or in the form. */
+    /**
+     * Null if the metadata names no method and `client_secret_basic` is permitted. The client may then send its secret
+     * in the header or in the form.
+     */
     readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
     readonly jwks: string | null
     readonly jwksUri: string | null
@@ -168,9 +175,9 @@ export interface DescribedClient {
 
 /**
  * Returns the client that metadata describes, within the rules. Absent members have the defaults of RFC 7591 §2.
- * Grant types that are not permitted are removed if at least one permitted type remains (§3.2.1). Unknown scopes are
- * removed.
- * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`
+ * Removes unknown scopes. Also removes grant types that are not permitted (§3.2.1), if a permitted type remains.
+ * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`, for instance for `implicit` or a type of
+ * `grantTypesWithoutConsent` that is not permitted
  */
 export const describedClient = (
   metadata: ClientMetadata,
@@ -284,8 +291,8 @@ const redirectUrisOf = (
 }
 
 /**
- * Removes the scopes from the metadata of a client if none of the scopes exists. Some clients, for instance Claude, send
- * the same scopes to every server. With only unknown scopes, such clients could request no scope at all.
+ * Removes the member `scope` if the server knows none of its scopes. Some clients, for instance Claude, send the same
+ * scopes to every server. A client that is limited to unknown scopes could request no scope at all.
  */
 export const withoutForeignScopes = (
   { scope, ...metadata }: ClientMetadata,
@@ -294,8 +301,8 @@ export const withoutForeignScopes = (
   scope?.split(' ').some((id) => known.includes(id)) ? { ...metadata, scope } : metadata
 
 /**
- * Returns the scopes to which the client is limited; null without a limit. Removes scopes that do not exist, because the
- * client was written for many servers. The response contains the remaining scopes (RFC 7591 §2, §3.2.1).
+ * Returns the scopes to which the client is limited; null without a limit. Removes scopes that do not exist, because a
+ * client may list scopes of other servers. The response contains the remaining scopes (RFC 7591 §2, §3.2.1).
  */
 const scopesOf = ({ scope }: ClientMetadata, rules: MetadataRules): readonly string[] | null => {
   const listed = (scope ?? '').split(' ').filter((id) => id !== '')
@@ -304,7 +311,7 @@ const scopesOf = ({ scope }: ClientMetadata, rules: MetadataRules): readonly str
   return rules.scopes.filter((id) => listed.includes(id))
 }
 
-// Truncate a long name instead of refusing it, because the user who logs in could not correct it.
+// Truncate a long name instead of refusing it, because the user who logs in cannot correct the name.
 const truncated = (name: string): string => {
   const letters = [...name.trim()]
   if (letters.length <= maxNameLength) return letters.join('')
@@ -352,7 +359,7 @@ export const withLogoUri = (metadata: string, given: string): string => {
   return JSON.stringify({ ...JSON.parse(metadata), logo_uri: address || undefined })
 }
 
-/** The metadata names of fields that have a different name in the client record. */
+/** The metadata names of the fields `name` and `website`. The other fields have the same name in metadata. */
 const wireNames: Readonly<Record<string, string>> = { name: 'client_name', website: 'client_uri' }
 
 /** Converts a validation error to a registration error (RFC 7591 §3.2.2). Returns any other error unchanged. */

@@ -40,8 +40,8 @@ export interface ClientFields {
   readonly userId: UserId | null
   readonly isConfidential: boolean
   /**
-   * True for a client that the application registered for itself. The settings pages do not show this client to its
-   * owner, and users see the client as verified.
+   * True for a client of the application itself, and for the hidden client of a personal token. The settings pages do
+   * not show an internal client to its owner. The consent page shows an internal client as verified.
    */
   readonly isInternal: boolean
   /** True for the hidden client of a personal token, which no OAuth endpoint accepts. */
@@ -69,12 +69,12 @@ export interface ClientFields {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly origin: ClientOrigin
-  /** The public keys of the client (RFC 7517 §5) as JSON; null without keys, or if `jwksUri` publishes them. */
+  /** The registered public keys (RFC 7517 §5) as JSON; null without keys, or if the client publishes keys at `jwksUri`. */
   readonly jwks: string | null
   readonly jwksUri: string | null
   /** The digest of the token with which the client manages its own registration (RFC 7592). */
   readonly registrationToken: Digest | null
-  /** The digest of the logo that the server fetched; null without a logo. Only a verified client has a logo. */
+  /** The digest of the logo that the server fetched; null without a logo. Pages show only logos of verified clients. */
   readonly logo: string | null
   /**
    * Other client metadata (RFC 7591 §2) as JSON, and entries that the server adds: the time of a leak, and the time at
@@ -141,8 +141,8 @@ export class Client {
   }
 
   /**
-   * The response types that the settings enable and this client may use. If `responseTypes` is null, they include no
-   * type that returns an ID token through the browser, because such a client may not check the nonce.
+   * The response types that the settings enable and this client may use. A client without registered response types may
+   * not use a type that returns an ID token through the browser, because the client may not check the nonce.
    */
   get allowedResponseTypes(): readonly string[] {
     const { allowedResponseTypes: configured } = this.#context
@@ -160,7 +160,7 @@ export class Client {
     return at ?? null
   }
 
-  /** Whether the client is enabled and has no inactive owner. */
+  /** Whether the client is enabled, and its owner is active if the client has an owner. */
   get isActive(): boolean {
     return !this.isDisabled && (this.userId === null || this.owner?.active === true)
   }
@@ -179,8 +179,8 @@ export class Client {
   }
 
   /**
-   * The scopes that this client may receive without a user's consent, for `client_credentials`. No user decides, so a
-   * client without `allowedScopes` receives only `scopesWhenOmitted`, and not every registered scope.
+   * The scopes that this client may receive without a user's consent, for `client_credentials`. A client without
+   * `allowedScopes` may receive only `scopesWhenOmitted`, because no user decides about further scopes.
    */
   get scopeCeilingWithoutConsent(): readonly string[] {
     return this.allowedScopes ? this.scopeCeiling : this.scopesWhenOmitted
@@ -200,18 +200,21 @@ export class Client {
   /**
    * Counts this client's tokens, without personal, internal and exchanged tokens, as the specification defines
    * `get_users`. A user with several tokens is counted several times.
-   * @param max the number at which counting stops, since counting millions of tokens is slow
+   * @param max the number at which counting stops, because counting millions of tokens is slow
    */
   getUsers(max: number = Number.MAX_SAFE_INTEGER): Promise<number> {
     return this.#context.countUsers(this.clientId, max)
   }
 
-  /** Compares a client secret in constant time; `now` is in milliseconds since the epoch. */
+  /**
+   * Returns whether this is the current secret, or the former secret during the overlap. Compares in constant time.
+   * @param now milliseconds since the epoch
+   */
   checkSecret(secret: string, now: number): boolean {
     return this.hasSecretDigest(digestOf('client_secret', secret), now)
   }
 
-  /** Compares the digest of a client secret in constant time. @internal */
+  /** Does the same as `checkSecret`, for the digest of a secret. @internal */
   hasSecretDigest(digest: Digest, now: number): boolean {
     const isCurrent = constantTimeEqual(digest, this.clientSecret)
     const { previousClientSecret: previous, previousClientSecretExpires: expires } = this

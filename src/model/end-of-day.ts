@@ -43,12 +43,12 @@ export const knownTimeZone = (name: string | undefined): string => {
  * formats this time in the same time zone shows the same day. Returns NaN for an invalid day.
  */
 export const endOfDay = (day: string, timeZone: string): number => {
-  const local = Date.parse(`${day}T23:59:59Z`)
+  const endInUtc = Date.parse(`${day}T23:59:59Z`)
   // The calendar of JavaScript accepts days such as February 30 and moves them to the next month.
-  if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 10) !== day) return Number.NaN
-  // `local` is the end of the day in UTC. The offset of the zone at `local` can differ from the offset at the local end
-  // of the day, for instance because of daylight saving time. Therefore, compute an approximate result first, and then
-  // use the offset at that time.
-  const near = local - offsetAt(local, timeZone)
-  return local - offsetAt(near, timeZone)
+  if (Number.isNaN(endInUtc) || new Date(endInUtc).toISOString().slice(0, 10) !== day)
+    return Number.NaN
+  // The offset of the zone can change between the end of the day in UTC and the local end of the day, for instance for
+  // daylight saving time. Therefore, compute an approximate result first, and then use the offset at that time.
+  const near = endInUtc - offsetAt(endInUtc, timeZone)
+  return endInUtc - offsetAt(near, timeZone)
 }

@@ -5,9 +5,10 @@ export const maxNameLength = 40
 const maxDescriptionLength = 4_000
 const maxUrlLength = 2_000
 
-// Refuse control, private-use and unassigned characters, with which a name could look like another name.
+// Refuse control characters (also of bidirectional text), unpaired surrogates, and private-use and unassigned characters.
+// They could make a name look like another name.
 const deceptive = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
-// Refuse invisible characters, except joiners and the variation selector, which some scripts and emoji need.
+// Refuse invisible characters. Permit joiners and a variation selector, because some scripts and emoji need them.
 const invisible = /(?!\u200C|\u200D|\uFE0F)[\p{DI}\p{Cf}\u2800]/u
 const onlyInvisible = /^[\p{DI}\p{Cf}\p{Z}\s\u2800]*$/u
 // Refuse more than 30 marks on one letter, because the time of normalization grows with the square of their number.
@@ -21,7 +22,7 @@ const normalized = (field: string, value: string): string => {
   return value.normalize('NFC')
 }
 
-/** Returns the visible form of a name, so that names which look the same are equal. */
+/** Returns a name in NFC without invisible characters and with single blanks, for comparisons. */
 export const asSeen = (name: string): string =>
   name
     .replaceAll(/[\p{DI}\p{Cf}]/gu, '')
@@ -31,8 +32,8 @@ export const asSeen = (name: string): string =>
     .trim()
 
 /**
- * Validates the name of a client or a personal token: 1 to 40 visible characters. Returns the name in NFC with single
- * blanks.
+ * Validates the name of a client or a personal token: 1 to 40 characters. Returns the name in NFC with single blanks.
+ * @throws InvalidField
  */
 export const validName = (value: string): string => {
   const name = normalized('name', value)
@@ -104,7 +105,7 @@ export const emailKey = (value: string): string | undefined => {
   return trimmed.length > maxEmailLength ? undefined : trimmed.normalize('NFC').toLowerCase()
 }
 
-/** Returns the key of the login counters: the normal form of the input, or the input itself if it is too long. */
+/** Returns the key of an account in counters: the normal form of the typed address, or the whole text if too long. */
 export const accountKey = (typed: string): string => emailKey(typed) ?? typed
 
 /** Validates an e-mail address and returns its normal form. */
@@ -123,7 +124,7 @@ export const validEmail = (value: string): string => {
 export const minPasswordLength = 8
 export const maxPasswordBytes = 1024
 
-/** Validates the length of a password and returns it unchanged; hashing normalizes it. */
+/** Validates the length of a password, and returns the password unchanged. */
 export const validPassword = (value: string, field = 'password'): string => {
   if ([...value].length < minPasswordLength) {
     throw new InvalidField(

@@ -86,7 +86,7 @@ export const throwTogether = (errors: readonly InvalidField[]): void => {
 
 /**
  * Runs every check, and returns the results under the same names. Collects the errors of type `InvalidField`, so that a
- * form can show all of them. Any other error ends the checks.
+ * form can show all of them. Throws any other error immediately.
  * @throws InvalidField for one invalid field, InvalidFields for several
  */
 export const checkAll = <Checks extends Readonly<Record<string, () => unknown>>>(

@@ -30,7 +30,7 @@ export class JWTExtendedException extends Error {
   }
 }
 
-/** The JWT cannot be decoded. */
+/** The JWT is malformed, or its signature is not valid. */
 export class JWTDecodeError extends JWTExtendedException {
   override readonly name = 'JWTDecodeError'
   constructor(options: JwtErrorOptions = {}) {
@@ -47,7 +47,10 @@ export class JWTExpiredToken extends JWTExtendedException {
   }
 }
 
-/** The header with the JWT is missing, or has another type. `errors` contains the name and the type of the header. */
+/**
+ * The header with the JWT is missing, or has another type. `errors` contains the name of the header, and the expected
+ * type if a type is configured.
+ */
 export class JWTInvalidHeaderError extends JWTExtendedException {
   override readonly name = 'JWTInvalidHeaderError'
   constructor(options: JwtErrorOptions = {}) {
@@ -61,7 +64,7 @@ export class JWTInvalidIssuer extends JWTExtendedException {
   override readonly status = 403
 }
 
-/** The JWT was not issued for this purpose. */
+/** The JWT has a wrong type, audience or lifetime, or lacks a claim. */
 export class JWTNoAuthorizationError extends JWTExtendedException {
   override readonly name = 'JWTNoAuthorizationError'
 }

@@ -21,5 +21,5 @@ export interface LeakReport extends LeakedCredential {
   readonly source: string
 }
 
-/** Notifies the owner. The server calls this function after the revocation, and does not wait for the result. */
+/** Notifies the owner of a leaked credential. The server calls this callback after the revocation, without waiting. */
 export type OnLeaked = (report: LeakReport) => void | Promise<void>

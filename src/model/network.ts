@@ -9,7 +9,7 @@ const groups = (address: string, count: number): string =>
     .map((part) => part.toString(16))
     .join(':')
 
-/** Returns an IPv4 address, or the /64 network of an IPv6 address, since a host usually has a whole /64 network. */
+/** Returns the /64 network of an IPv6 address, because a host usually has a whole /64. Returns other texts unchanged. */
 export const networkOf = (address: string): string =>
   isIPv6(address) ? groups(address, 4) : address
 

@@ -47,7 +47,7 @@ export const openidMembers = {
     z.array(address).max(maxRequestUris).readonly(),
     `an array of at most ${maxRequestUris} https URLs`,
   ),
-  // Accept every name, because clients for many servers may name algorithms that this server does not support.
+  // This schema accepts every name. `checkRequestObjectAlgorithm` refuses unsupported algorithms.
   request_object_signing_alg: member(z.string().max(maxAlgorithmLength), 'an algorithm'),
   require_signed_request_object: flag,
 } as const

@@ -110,7 +110,7 @@ export const withoutOpenidScopes = (
 ): readonly Scope[] =>
   scopes.filter((scope) => !openidScopes.includes(scope) || kept.includes(scope.id))
 
-/** Returns the texts with the heading of the built-in scope for the e-mail address. */
+/** Adds the heading of the scope `user:email` in the same language to each text. */
 function inGroup(helpTexts: Readonly<Record<string, string>>) {
   return Object.fromEntries(
     Object.entries(helpTexts).map(([language, helpText]) => [

@@ -10,7 +10,7 @@ export const withoutControlCharacters = /^[^\u0000-\u001F\u007F]*$/
  * Form fields or query parameters before validation. A parameter with an empty value is absent (RFC 6749 §3.1).
  */
 export class Parameters {
-  /** `application/x-www-form-urlencoded`. */
+  /** The parameters as `application/x-www-form-urlencoded`. */
   readonly text: string
   readonly #all: ReadonlyMap<string, readonly string[]>
   #hasRepeated = false
@@ -37,7 +37,11 @@ export class Parameters {
     this.#all = all
   }
 
-  /** Returns the value exactly as the client sent it, such as `state` or a password. */
+  /**
+   * Returns a value that may contain any character, such as `state` or a password; undefined if the parameter is absent
+   * or empty.
+   * @throws OAuthError `invalid_request` if the parameter is repeated
+   */
   opaque(name: string): string | undefined {
     const values = this.#all.get(name)
     if (!values) return undefined
@@ -46,7 +50,10 @@ export class Parameters {
     return values[0] || undefined
   }
 
-  /** Returns the value, or undefined if the parameter is absent or empty. @throws OAuthError for a control character */
+  /**
+   * Returns the value; undefined if the parameter is absent or empty.
+   * @throws OAuthError `invalid_request` if the parameter is repeated or contains a control character
+   */
   optional(name: string): string | undefined {
     const value = this.opaque(name)
     if (value !== undefined && !withoutControlCharacters.test(value)) {
@@ -55,7 +62,10 @@ export class Parameters {
     return value
   }
 
-  /** Returns the value. @throws OAuthError `invalid_request` if the parameter is missing, empty or repeated */
+  /**
+   * Returns the value.
+   * @throws OAuthError `invalid_request` if the parameter is missing, empty, repeated, or contains a control character
+   */
   required(name: string): string {
     const value = this.optional(name)
     if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing.`)
@@ -67,7 +77,11 @@ export class Parameters {
     return this.#all.get(name) ?? []
   }
 
-  /** Refuses a repeated parameter that the protocol defines, even if no code reads it (RFC 6749 §3.1, §3.2). */
+  /**
+   * Refuses a request that repeats one of the named parameters, including parameters that no code reads (RFC 6749 §3.1,
+   * §3.2).
+   * @throws OAuthError `invalid_request`
+   */
   refuseRepeated(names: () => Iterable<string>): void {
     if (!this.#hasRepeated) return
     for (const name of names()) this.opaque(name)

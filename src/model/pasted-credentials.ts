@@ -10,7 +10,7 @@ export const credentialsIn = (pasted: string): readonly string[] => {
   const text = pasted
     .replaceAll(/%[0-9A-Fa-f]{2}/g, (code) => String.fromCharCode(Number(`0x${code.slice(1)}`)))
     .replaceAll(/\\[nrt]/g, ' ')
-    // Chats and documents insert invisible characters into long values, so that the values can wrap.
+    // Chats and documents may insert invisible characters into long values, so that the values can wrap.
     .replaceAll(/\p{Cf}/gu, '')
   const basic = [...text.matchAll(/\bBasic\s+([A-Za-z0-9+/]+={0,2})/gi)]
   const decoded = basic.map(([, code = '']) => Buffer.from(code, 'base64').toString('latin1'))

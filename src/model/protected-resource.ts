@@ -1,12 +1,12 @@
 /** A resource for which tokens can be issued (RFC 8707 §2): the whole application, or a part with a separate URL. */
 export interface ProtectedResource {
-  /** The identifier, an https URL without a query or fragment, is the audience of tokens for this resource. */
+  /** The identifier: an https URL without a query or fragment. Tokens for this resource have this audience. */
   readonly resource: string
   /** The name that users read (RFC 9728 §2, `resource_name`). */
   readonly name?: string
   /** The scopes that the resource supports; default: all scopes that clients may request. */
   readonly scopes?: readonly string[]
-  /** IDs of resource servers, which may introspect every token that is valid for this resource (RFC 7662). */
+  /** The client IDs of resource servers that may introspect every token for this resource (RFC 7662). */
   readonly introspectionClients?: readonly string[]
   /** The URL of a page for developers (RFC 9728 §2, `resource_documentation`). */
   readonly documentation?: string

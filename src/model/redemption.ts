@@ -8,7 +8,7 @@ export interface TokenRestrictions {
   readonly resources?: readonly string[]
   /** The resources of the authorization, if a later refresh may request more resources than this token has. */
   readonly grantedResources?: readonly string[]
-  /** The thumbprint of the key whose possession each request has to prove. RFC 9449 §6.1. */
+  /** The thumbprint of the key whose possession each request must prove. RFC 9449 §6.1. */
   readonly keyThumbprint?: string
 }
 
@@ -16,7 +16,10 @@ export interface TokenRestrictions {
 export interface ClientRedemption extends TokenRestrictions {
   readonly type: 'client'
   readonly client: Client
-  /** The version of a client that was read from memory. No token is issued if the client has changed since then. */
+  /**
+   * The version of the client, if the client was read from memory. No token is issued if the stored client has another
+   * version.
+   */
   readonly clientVersion?: string
   readonly subject: TokenSubject | null
   readonly scopes: readonly string[]
@@ -30,7 +33,7 @@ export interface UserRedemption extends TokenRestrictions {
   readonly scopes: readonly string[]
   /** Whether a refresh token is issued, provided that the client may use the `refresh_token` grant. */
   readonly refreshable: boolean
-  /** The consent and the session of the grant. No token is issued if the consent or the session has ended before the write. */
+  /** The consent and the session of the grant. No token is issued if the consent was withdrawn or the session ended. */
   readonly under?: {
     readonly consentId: string
     readonly sessionId: string | null
@@ -54,11 +57,11 @@ export interface RefreshRedemption extends TokenRestrictions {
   readonly presented: string
   /** The normalized parameters, with which the server recognizes a retry of the same request. */
   readonly parameters: string
-  /** The current pair of the refresh token; undefined if the token was rotated or never existed. */
+  /** The pair with the presented refresh token; undefined if no current pair has this refresh token. */
   readonly current?: { readonly found: FoundToken; readonly scopes: readonly string[] }
 }
 
-/** An exchange of a token for a token with fewer permissions and no later expiry. RFC 8693 §2.1. */
+/** An exchange of a token for a token with no more permissions and no later expiry. RFC 8693 §2.1. */
 export interface NarrowingRedemption extends TokenRestrictions {
   readonly type: 'narrowing'
   /** The client of the parent token; for a personal token, its hidden client. */

@@ -1,6 +1,6 @@
 /**
  * A difference between two redirect URIs: the component that differs, or a more specific reason. `character` means that
- * the refused URI contains a character that is not allowed in a URI.
+ * the refused URI contains a blank, a control character or a non-ASCII character.
  */
 export type RedirectUriPart =
   | 'scheme'

@@ -6,7 +6,7 @@ const https = /^https:\/\/(?:[A-Za-z0-9\-._]+|\[[0-9A-F:.]+\])(?::\d{1,5})?(?:[/
 const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i
 /** A private-use scheme is a reversed domain name, so it must contain a dot (RFC 8252 §7.1). */
 const privateUseUri = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/
-/** The server appends the response to the URI, and some browsers and proxies refuse long URLs. */
+/** The maximum length. The server appends the response to the URI, and some browsers and proxies refuse long URLs. */
 const maxUriLength = 2000
 /**
  * The parameters of an authorization response on which a client acts (RFC 6749 §4.1.2 and §4.2.2, RFC 9207 §2). A
@@ -48,12 +48,13 @@ export const redirectUriProblem = (
   return problems.notHttps
 }
 
-/** Schemes that browsers, operating systems or several applications use, so that no single application owns them. */
+/** Schemes that no single application owns, because browsers, operating systems or several applications use them. */
 const sharedSchemes = /^(?:https?|javascript|data|vbscript|file|blob|about|urn|ws|wss|ftp):/i
 
 /**
  * Returns whether a URI is well-formed and has the scheme of one application, with a dot as in `com.example.app:/cb` or
- * without a dot as in `cursor://cb`. A URI without a dot cannot be registered, but published clients list such URIs.
+ * without a dot as in `cursor://cb`. Published clients list URIs of both kinds, but a scheme without a dot cannot be
+ * registered.
  */
 export const hasSchemeOfApplication = (uri: string): boolean => {
   const problem = redirectUriProblem(uri, { privateUse: true })
@@ -159,7 +160,7 @@ const encoded = (parameters: Readonly<Record<string, string | undefined>>): stri
 
 /**
  * Returns the CSP source that permits a redirect to this URI after a form was submitted. Chromium applies `form-action`
- * to such a redirect too.
+ * to this redirect too.
  */
 export const formActionSource = (uri: string): string => {
   const { protocol, origin, host } = new URL(uri)

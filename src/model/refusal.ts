@@ -1,6 +1,6 @@
 /**
- * A refused request of a client, as the owner of the client sees it. The redirect URI is the only request parameter in
- * it.
+ * A refused request of a client, as the owner of the client sees it. The record contains no request parameter except
+ * the redirect URI.
  */
 export interface Refusal {
   /** Milliseconds since the epoch. */

@@ -13,9 +13,9 @@ export interface RegistrationRequest {
 }
 
 /**
- * Accepts or refuses the registration of a client, or a change to it (RFC 7591, RFC 7592).
+ * Accepts or refuses the registration of a client, or a change to a registration (RFC 7591, RFC 7592).
  * @returns false to refuse the registration; true to accept it; or metadata that overrides the metadata of the request.
- * The returned metadata may contain grant types that a client cannot request itself.
+ * The returned metadata may contain grant types that a client cannot request.
  */
 export type RegisterClient = (
   metadata: ClientMetadata,

@@ -38,7 +38,7 @@ export const remoteAddressProblem = (
 const hostProblem = (hostname: string): string | undefined => {
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0)
     return 'Its host must be a name, not an IP address.'
-  // A name without a dot is resolved within the local network. No certificate contains a name that ends with a dot.
+  // A name without a dot may belong to the local network. No certificate contains a name that ends with a dot.
   if (!/^[^.]+(?:\.[^.]+)+$/.test(hostname)) return 'Its host must be a full domain name.'
   return undefined
 }

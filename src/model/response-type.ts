@@ -14,8 +14,8 @@ export const responseTypes = [
 export type ResponseType = (typeof responseTypes)[number]
 
 /**
- * Returns the response types that the settings enable. An ID token is returned alone, or together with an allowed code or
- * access token.
+ * Returns the response types that the settings enable. With `allowFrontChannelIdTokens`, a client may also request an
+ * ID token, alone or together with an allowed code or access token.
  */
 export const enabledResponseTypes = ({
   allowedResponseTypes: allowed,
@@ -32,7 +32,7 @@ export const enabledResponseTypes = ({
 
 const sorted = (text: string): string => text.split(' ').sort().join(' ')
 
-/** Returns the response type that consists of these values, in any order (RFC 6749 §3.1.1). */
+/** Returns the response type with these values, in any order (RFC 6749 §3.1.1); undefined for an unknown type. */
 export const responseTypeNamed = (text: string): ResponseType | undefined =>
   responseTypes.find((type) => sorted(type) === sorted(text))
 
@@ -58,10 +58,10 @@ export const grantTypesOf = (type: string): readonly string[] => [
 export const needImplicit = (types: readonly string[]): boolean =>
   types.some((type) => grantTypesOf(type).includes('implicit'))
 
-/** Encodes response types for a list that is separated by spaces: a plus sign separates the values of a type. */
+/** Replaces the spaces within each response type with plus signs, for a list that is separated by spaces. */
 export const encodedResponseTypes = (types: readonly string[] | null): readonly string[] | null =>
   types?.map((type) => type.replaceAll(' ', '+')) ?? null
 
-/** Decodes response types. */
+/** Reverses `encodedResponseTypes`. */
 export const decodedResponseTypes = (types: readonly string[] | null): readonly string[] | null =>
   types?.map((type) => type.replaceAll('+', ' ')) ?? null

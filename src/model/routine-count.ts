@@ -16,8 +16,8 @@ export interface RoutineCount {
 }
 
 /**
- * Returns whether, by default, the audit log stores only the number of these events: refreshed tokens, exchanged tokens,
- * and tokens that clients request for themselves. These events change no permissions.
+ * Returns whether the server counts this event, and stores the event itself only if `auditRoutine` is set. These events
+ * change no permissions: refreshed tokens, exchanged tokens, and tokens that clients request for themselves.
  */
 export const isCounted = ({ event, isRoutine }: AuditEvent): boolean =>
   isRoutine && (event === 'token.issued' || event === 'token.refreshed')

@@ -13,7 +13,7 @@ export interface TokenData {
 
 /**
  * Wraps the saving of an issued token: the specification's `save_token`. `next` saves the token and all related rows in
- * one transaction. Its argument may have fewer scopes or an earlier expiry than the original data.
+ * one transaction. The data passed to `next` may have fewer scopes or an earlier expiry than the original `data`.
  */
 export type SaveToken = (
   data: TokenData,

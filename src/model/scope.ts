@@ -18,14 +18,17 @@ export interface ScopeOptions {
   readonly helpText?: string
   /** The heading under which the scope is listed. */
   readonly group?: string
-  /** Hides the scope from users. Clients cannot request the scope. Only code and the command line can assign it. */
+  /**
+   * Hides the scope from users. Clients cannot request the scope. Only code of the application and the command line can
+   * assign the scope.
+   */
   readonly internal?: boolean
   /**
-   * Whether the scope only permits reading, or also changing data. The pages show this in words. Default: derived from
-   * the ID, such as `notes:read`.
+   * Whether the scope only permits reading, or also changing data. The pages show the access in words. Default: derived
+   * from a word of the ID, such as `read` in `notes:read`.
    */
   readonly access?: ScopeAccess
-  /** Marks a permission with which a client could do serious harm. The pages warn of it in words and colour. */
+  /** Marks a scope with which a client could do serious harm. The pages warn of this scope in words and colour. */
   readonly risk?: 'high'
   /** Translations by language code, such as `de` or `ja`. Without a translation, pages show the default text. */
   readonly translations?: Readonly<Record<string, ScopeTexts>>
@@ -95,7 +98,7 @@ export class Scope<const Id extends string = string> {
     this.#translations = translations
   }
 
-  /** Returns the texts in a language. */
+  /** Returns the texts in a language. Without a translation, returns the default texts. */
   textsFor(language: string): Required<ScopeTexts> {
     const { helpText = this.helpText, group = this.group } = Object.hasOwn(
       this.#translations,
@@ -152,7 +155,7 @@ export class ScopeRegistry {
     return [...this.#scopes.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
-  /** Returns the scopes that users may choose from, which are all except internal scopes. */
+  /** Returns the scopes that users may choose from: all scopes except internal scopes. */
   choices(): readonly Scope[] {
     return this.all().filter(({ isInternal }) => !isInternal)
   }

@@ -1,9 +1,9 @@
-/** The maximum nesting of objects and arrays. Metadata has up to three levels, and a key set up to five. */
+/** The maximum nesting of objects and arrays. Client metadata with a key set usually has at most five levels. */
 const maxDepth = 10
 
 /**
- * Parses JSON strictly. Refuses invalid UTF-8, deep nesting and duplicate names in an object, which parsers interpret
- * differently (RFC 8259 §4).
+ * Parses JSON strictly. Refuses invalid UTF-8 and deep nesting. Also refuses duplicate names in an object, because
+ * parsers interpret duplicate names differently (RFC 8259 §4).
  * @throws SyntaxError with a message that does not repeat the text
  */
 export const strictJson = (text: string): unknown => {

@@ -23,7 +23,7 @@ export interface TokenFields {
   readonly createdAt: number
   /** The resources for which the token is valid (RFC 8707 §2); empty: all resources that the server protects. */
   readonly resources: readonly string[]
-  /** The thumbprint of the key whose possession a request has to prove (RFC 9449 §6.1); null for a bearer token. */
+  /** The thumbprint of the key whose possession a request must prove (RFC 9449 §6.1); null for a bearer token. */
   readonly keyThumbprint: string | null
   /** The token for which this token was exchanged (RFC 8693). Revoking the parent also revokes this token. */
   readonly parentId: number | null
@@ -41,7 +41,7 @@ export class Token {
     frozen(this)
   }
 
-  /** Returns the scopes that users may see, which are all except internal scopes. */
+  /** Returns the scopes that users may see: the registered scopes of the token that are not internal. */
   getVisibleScopes(): readonly string[] {
     return this.#scopes.visible(this.scopes)
   }
@@ -54,7 +54,10 @@ export class Token {
 export const isFor = ({ resources }: Token, resource: string, issuer: string): boolean =>
   resources.length === 0 || resources.includes(resource) || resources.includes(issuer)
 
-/** Returns whether a token was issued for exactly this resource, and not for the whole application. RFC 9068 §4. */
+/**
+ * Returns whether a token was issued for exactly this resource. A token without resources was issued for the issuer.
+ * RFC 9068 §4.
+ */
 export const isIssuedFor = ({ resources }: Token, resource: string, issuer: string): boolean =>
   resources.length === 0 ? resource === issuer : resources.includes(resource)
 
@@ -75,13 +78,13 @@ export interface FoundToken {
   }
   /** The digest of the access token. */
   readonly accessDigest: Digest
-  /** Whether a refresh has replaced the access token, which remains valid for a leeway. */
+  /** Whether a refresh has replaced the access token. A replaced access token remains valid for a leeway. */
   readonly isFormer?: boolean
-  /** Whether the access token of a refresh token is still valid, and its row was not tampered with. */
+  /** For a token found by its refresh token: whether the access token is still valid and its row is unchanged. */
   readonly isAccessIntact?: boolean
   /** The last recorded use, in milliseconds since the epoch; null before the first use. */
   readonly lastUsedAt: number | null
-  /** The authorization, whose scopes a refresh token can restore after a narrower refresh. */
+  /** The authorization. A refresh can request all scopes of the authorization, even after a refresh with fewer scopes. */
   readonly authorization?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 

@@ -1,4 +1,4 @@
-/** Only consonants, so that codes contain neither words nor letters that look like digits. RFC 8628 §6.1. */
+/** Only consonants, so that codes contain no words. Without digits, users cannot confuse B and 8. RFC 8628 §6.1. */
 export const userCodeAlphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 
 /** The length of a user code. There are about 2^34.5 codes. */
@@ -9,8 +9,8 @@ const others = new RegExp(`[^${userCodeAlphabet}]`, 'g')
 const maxTypedLength = 64
 
 /**
- * Extracts a user code from the input of a user, ignoring case and all other characters. Returns undefined if the input
- * contains no code. RFC 8628 §6.1.
+ * Extracts a user code from the input of a user. Ignores the case, and characters outside of the alphabet. Returns
+ * undefined if the input contains no code. RFC 8628 §6.1.
  */
 export const userCodeIn = (typed: string): string | undefined => {
   if (typed.length > maxTypedLength) return undefined

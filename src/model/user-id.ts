@@ -6,7 +6,7 @@ export const userIdIn = (text: string, keyType: UserKeyType): UserId | undefined
   if (keyType === 'integer') {
     // Every number of 18 digits fits into a 64-bit integer. PostgreSQL would report an error for a larger number.
     if (!/^\d{1,18}$/.test(text)) return undefined
-    // The stores also return a key above 2^53 as text, because a number could not represent each such key.
+    // The stores also return a key above 2^53 as text, because JavaScript numbers cannot represent every larger key.
     return Number.isSafeInteger(Number(text)) ? Number(text) : text
   }
   if (keyType === 'uuid') return uuid.test(text) ? text : undefined

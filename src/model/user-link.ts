@@ -9,7 +9,7 @@ export const userLinkPurposes = ['reset_password', 'verify_email', 'sign_up'] as
  */
 export type UserLinkPurpose = (typeof userLinkPurposes)[number]
 
-/** A link that the application sends by e-mail. It works once. */
+/** A link that the application sends by e-mail. The link works once. */
 export interface UserLink {
   readonly purpose: UserLinkPurpose
   /** The recipient. */
@@ -23,7 +23,7 @@ export interface UserLink {
 }
 
 /**
- * Sends a link to a built-in user. The server does not wait for the result, so that the response time does not reveal
+ * Sends a link by e-mail. The server does not wait for the result, so that the response time does not reveal
  * whether an account exists. A failure is logged as `user_link.failed`.
  */
 export type SendUserLink = (link: UserLink) => void | Promise<void>

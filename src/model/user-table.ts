@@ -12,7 +12,7 @@ export interface UserTableColumns {
   readonly email: string
   /** A column that is false or 0 for inactive users. Without this column, every user is active. */
   readonly active?: string
-  /** A column that is true or 1 for users with a verified e-mail address. Without this column, no user has one. */
+  /** A column that is true or 1 if the e-mail address is verified. Without this column, no address is verified. */
   readonly emailVerified?: string
   /** A column that is true or 1 for administrators. Without this column, no user is an administrator. */
   readonly isAdmin?: string
@@ -48,15 +48,15 @@ export interface UserTable {
     Readonly<Record<'active' | 'emailVerified' | 'isAdmin' | 'createdAt', string | null>>
   readonly attributes: readonly string[]
   readonly keyType: UserKeyType
-  /** Undefined if the database decides. */
+  /** Undefined: foreign keys are created if the database permits them. */
   readonly foreignKeys: boolean | undefined
   readonly withPassword: FindByPassword | undefined
   readonly setActive: SetActive | undefined
 }
 
 /**
- * Callbacks for users outside of the database. The server calls `find` for every request of or for a user, such as a
- * request with the user's access token, so that a deactivation takes effect immediately.
+ * Callbacks for users outside of the database. The server calls `find` for every request that concerns a user, such as
+ * a request with the user's access token. A deactivation therefore takes effect immediately.
  */
 export interface UserCallbacks {
   /** Default `integer`. */
@@ -78,9 +78,9 @@ export interface UserCallbacks {
 }
 
 /**
- * Returns the user with this e-mail address and password; undefined if the password is wrong. The built-in login, the
- * `password` grant and `checkPassword` call this function. Without this function, the application needs its own login
- * (`resourceOwner`).
+ * Returns the user with this e-mail address and password; undefined for an unknown user or a wrong password. The
+ * built-in login, the `password` grant and `checkPassword` call this function. Without this function, the application
+ * needs its own login (`resourceOwner`).
  */
 export type FindByPassword = (
   email: string,

@@ -9,9 +9,9 @@ export interface User {
   readonly active: boolean
   readonly isAdmin: boolean
   /**
-   * The time at which the application created the user: a date, or milliseconds or seconds since the epoch. If it is
-   * set, the server refuses older tokens, clients, consents and sessions, because they belong to a deleted user who had
-   * the same ID. Built-in users do not need it, because their IDs are never reused.
+   * The time at which the application created the user: a date, or milliseconds or seconds since the epoch. The server
+   * refuses older tokens, clients, consents and sessions, because they belong to a deleted user who had the same ID.
+   * Built-in users need no `createdAt`, because their IDs are never reused.
    */
   readonly createdAt?: Date | number | undefined
 }
@@ -90,7 +90,7 @@ class UserProxyBase {
     return this.#user.id
   }
 
-  /** Restores a proxy from the result of `toJSON()`. */
+  /** Restores a proxy from the result of `toJSON()`. Returns undefined if the user does not exist. */
   static async fromId(id: UserId, source: UserSource): Promise<UserProxy | undefined> {
     const user = await source.find(id)
     return user && new UserProxy(user, source)
@@ -98,8 +98,8 @@ class UserProxyBase {
 }
 
 /**
- * A user with methods for templates and handlers. It serializes as the ID of the user, and has all attributes of the user
- * record.
+ * A user with methods for templates and handlers. The object has all attributes of the user record. `JSON.stringify`
+ * converts the object to the ID of the user.
  */
 export type UserProxy = UserProxyBase & User
 /** The constructor of `UserProxy`. */

@@ -25,13 +25,16 @@ export interface JwtContext {
   readonly keys: readonly Uint8Array[]
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** Seconds. */
+  /** The lifetime of a new JWT in seconds. */
   readonly expiresIn: number
+  /** The name of the header that contains the JWT. */
   readonly header: string
+  /** The word before the JWT, such as `Bearer`; null if the header contains only the JWT. */
   readonly headerType: string | null
 }
 
 /**
- * Verifies the JWT in the request headers. `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` can replace the built-in function.
+ * Verifies the JWT in the request headers, and returns its claims. Throws for an invalid JWT.
+ * `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` can replace the built-in function.
  */
 export type VerifyJwt = (headers: Headers, context: JwtContext) => JwtPayload | Promise<JwtPayload>

@@ -9,7 +9,7 @@ export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Br
   logo,
 })
 
-/** Returns the URLs that every page receives, for its links and its files. */
+/** Returns the URLs of the links, the stylesheet and the script of every page. */
 export const linksOf = (
   settings: Settings,
   basePath: string,

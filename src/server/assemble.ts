@@ -76,6 +76,6 @@ const mustBeNamed = (
   if (found) return found
   const registered = resources.map(({ resource }) => resource).join(', ')
   throw new TypeError(
-    `There is no resource ${identifier}. The option resources lists: ${registered}.`,
+    `There is no resource ${identifier}. The resources of the server are: ${registered}.`,
   )
 }

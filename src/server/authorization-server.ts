@@ -29,7 +29,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   resourceNamed(identifier: string): ProtectedResource
   readonly resourceServer: ResourceServer
   readonly sessions: Sessions
-  /** Handles a request to an endpoint of the server. The promise never rejects. */
+  /** Handles a request to an endpoint of the server. An error of the endpoint becomes a response. */
   fetch(request: Request, connection?: Connection): Promise<Response>
   /**
    * Handles a request without a `Request` object, which saves time. Returns undefined if the adapter must call `fetch`.
@@ -41,8 +41,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   /** Returns whether the server handles the path. */
   handles(path: string): boolean
   /**
-   * All paths of the server, for an application that routes by path. A path that ends in `/*` includes all paths below
-   * it.
+   * All paths of the server, for an application that routes by path. A path that ends in `/*` includes all lower paths.
    */
   readonly addresses: readonly string[]
   /** Returns the IP address of the client. If the peer is a trusted proxy, the address comes from `X-Forwarded-For`. */
@@ -50,7 +49,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   /** Checks the characters of a query string of the REST application. @throws OAuthError for a forbidden character */
   checkQuery(query: string): void
   /**
-   * Refuses a request target with a dot segment or with credentials before the host.
+   * Refuses a request target that contains a dot segment, or credentials before the host.
    * @param target the request target, exactly as the client sent it
    * @throws OAuthError
    */
@@ -66,8 +65,8 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    */
   challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
   /**
-   * Notifies the OpenID Connect clients of a user of a logout, and revokes the access that these clients received
-   * without the scope `offline_access`. An application with `resourceOwner` calls this method when it logs a user out.
+   * Notifies OpenID Connect clients that a user logged out, and revokes the access that these clients received without
+   * the scope `offline_access`. An application with `resourceOwner` calls this method when it logs a user out.
    * @param sessionId the session ID that `resourceOwner` returned; default: all sessions of the user
    */
   loggedOut(userId: UserId, sessionId?: string): Promise<void>
@@ -88,7 +87,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * @throws TypeError if no transaction is open, or if the client is connected to another database
    */
   transaction<T>(client: PostgresClient, work: (tx: Records) => Promise<T>): Promise<T>
-  /** Runs `work` on behalf of a user. The audit log records the changes that `work` makes as actions of the user. */
+  /** Runs `work`. The audit log records the changes that `work` makes as actions of the given user or actor. */
   actingAs<T>(who: ActingAs, work: () => T): T
   /**
    * Removes expired rows. @returns the number of removed rows

@@ -108,7 +108,7 @@ export const buildRecords = (
   }
 }
 
-/** Wraps the callbacks of the application. Logs a warning if the IDs of its users may be reused. */
+/** Wraps the callbacks of the application. Logs a warning if a new user may receive the ID of a deleted user. */
 const watched = (users: UserCallbacks, log: LogSink): UserCallbacks => {
   let isSettled = users.keyType === 'uuid'
   const { keyType, findByEmail, search, withPassword } = users

@@ -104,8 +104,8 @@ export const buildServerContext = (
     keys: prepared.keys,
     signingKeys,
     recordEvent: (name, about) => context.audit.add(context.store, name, about),
-    // Store the used JWTs of clients in the database: if Redis stored them and lost its data, the server would accept
-    // the JWTs again.
+    // Record the used JWTs of clients in the database. If Redis recorded the JWTs and lost its data, the server would
+    // accept a used JWT again.
     transientValues: (kind) =>
       new TransientValues(
         kind,
@@ -128,8 +128,8 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
 })
 
 /**
- * Returns whether a token request may begin with a client from memory. If that client is outdated, the server repeats
- * the request. The application must therefore not replace any of the repeated steps.
+ * Returns whether a token request may begin with a client from memory. If that client is outdated, the server processes
+ * the request again. Returns false if this would call a function of the application twice.
  */
 const mayRecall = ({
   getClient,
@@ -165,7 +165,8 @@ const clientFinder = (
       if (found !== undefined) return found ?? undefined
     }
     const client = await provider.getClient(clientId)
-    // Ignore a stored client with a metadata document: only the extension that validates the document may return it.
+    // Ignore a stored client with a metadata document. Only the extension that validates the document may return this
+    // client.
     return client?.origin === 'metadata_document' ? undefined : client
   }
 }

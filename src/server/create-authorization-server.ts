@@ -17,8 +17,8 @@ import { selectPlugIns } from './select-plug-ins.ts'
 import { startSweeper } from './start-sweeper.ts'
 
 /**
- * Creates an authorization server: opens and migrates the store, and checks every option.
- * @throws InvalidSettings, which lists every invalid option; StoreUnusable if the store cannot be used
+ * Creates an authorization server: checks the options, and then opens and migrates the store.
+ * @throws InvalidSettings for invalid options; StoreUnusable or StoreUnavailable if the store cannot be used
  */
 export const createAuthorizationServer = async (
   options: AuthorizationServerOptions,
@@ -35,7 +35,7 @@ export const createAuthorizationServer = async (
   const router = createRouter(server, prepared)
   const sweeper = startSweeper(prepared, opened, observed, built, plugIns)
   const { database, serverClock, notedKey, external } = opened
-  const hidePool = database.poolStats && prepared.telemetry.pool(database.poolStats)
+  const stopPoolObservation = database.poolStats && prepared.telemetry.pool(database.poolStats)
   return {
     ...assemble(server, built, router),
     transaction: <T>(...args: TransactionArguments<T>): Promise<T> =>
@@ -59,17 +59,17 @@ export const createAuthorizationServer = async (
       observed.failedLogins.flush()
       await observed.queue.close()
       await observed.counts.close()
-      // The queue is written now, so the checkpoint also covers the last events.
+      // The queue has written the last events, so the checkpoint also covers these events.
       await sweeper.coverAuditLog()
       await external?.close()
-      hidePool?.()
+      stopPoolObservation?.()
       await database.close()
       await prepared.prometheus?.close()
     },
   }
 }
 
-/** Notifies clients of the logout when a session ends, or a user is deactivated, deleted or missing. */
+/** Notifies clients when a session ends, and when a user is deactivated, deleted or no longer found. */
 const endLoginsAtEvents = ({ logouts }: ServerContext, { hooks }: ObservedStore): void => {
   hooks.on('session.ended', ({ userId }) => userId !== null && logouts.sessionsEnded(userId))
   for (const event of ['user.deactivated', 'user.deleted', 'user.vanished'] as const)

@@ -31,7 +31,7 @@ export const entryPointScopes = async (applicationRoot: string): Promise<readonl
   const scopes: Scope[] = []
   for (const root of [applicationRoot, ...roots]) {
     const declaring = root === applicationRoot ? application : await manifestIn(root)
-    // Skip the entry points of this package: every server registers the built-in scopes anyway.
+    // Skip the entry points of this package: they declare the built-in scopes, which every server registers.
     if (root !== applicationRoot && declaring?.name === 'svc-oauth2server') continue
     for (const [name, path] of Object.entries(declaring?.entryPoints[group] ?? {}))
       scopes.push(await scopeAt(path, root, name))

@@ -4,7 +4,7 @@ import { builtInGrants } from '../protocol/grants/built-in.ts'
 import type { Endpoint, Extension, Grant } from '../protocol/plug-ins.ts'
 import type { Settings } from '../settings/settings.ts'
 
-// RFC 6749 §4.5: an extension grant type is an absolute URI, so that it cannot equal a name that is registered later.
+// RFC 6749 §4.5: an extension grant type is an absolute URI. Any other name could be registered later.
 const absoluteUri = /^[a-z][a-z0-9+.-]*:[\x21\x23-\x5B\x5D-\x7E]+$/i
 
 /** Returns the values that occur more than once, or that also occur in `others`. */
@@ -48,6 +48,6 @@ export const addressProblems = (
   const normalized = paths.map((path) => path.replace(/(?<=.)\/$/, '').replaceAll(/:[^/]+/g, ':'))
   return [
     ...invalid.map((path) => `extensions: ${JSON.stringify(path)} is not a path.`),
-    ...repeated(normalized, []).map((path) => `extensions: another endpoint has the path ${path}.`),
+    ...repeated(normalized, []).map((path) => `extensions: two endpoints have the path ${path}.`),
   ]
 }

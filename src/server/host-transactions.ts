@@ -13,7 +13,7 @@ import type { OpenedStore } from './open-store.ts'
 const firstPause = 10
 /** The maximum pause between two checks, in milliseconds. */
 const longestPause = 1_000
-/** Milliseconds after which the sweeper removes a proof that no process has taken. */
+/** The lifetime in milliseconds of the short-lived value that proves a commit. */
 const proofLifetime = 86_400_000
 
 /** Runs work in transactions that the application begins and ends on its own client. */
@@ -36,7 +36,7 @@ export const hostTransactions = (
     removals: readonly Removal[],
   ): Promise<void> => {
     if (!(await isCommitted(outcome, closing.signal))) return
-    // If the proof is missing, the application rolled `work` back to an earlier savepoint before it committed.
+    // If the proof is missing, the application rolled back to a savepoint before `work`, and committed the rest.
     if ((await database.transients.take(proof, context.clock())) === undefined) return
     for (const event of events) listener.notify(event)
     for (const removal of removals) await context.removed(removal)
@@ -78,7 +78,7 @@ export const hostTransactions = (
       const isHeard = (event: AuditEvent) => listener.isListening || isStored?.(event) === false
       const isNeeded = events.some(isHeard) || removals.length > 0
       // Don't wait for this promise: the application commits after `run` has returned. If the promise rejects, hooks
-      // miss the events, and the sweeper removes the rows.
+      // do not receive the events, and the sweeper removes the rows of deleted clients and users.
       if (begun && isNeeded) afterCommit(begun, events, removals).catch(() => undefined)
       return result
     },
@@ -87,13 +87,16 @@ export const hostTransactions = (
 }
 
 interface Begun extends Pick<HostTransaction<unknown>, 'outcome'> {
-  /** The key of a short-lived value that exists if the work was committed. */
+  /** The key of a short-lived value that `work` stores. The value exists after the commit, but not after a rollback. */
   readonly proof: string
 }
 
 type Removal = Parameters<RecordsContext['removed']>[0]
 
-/** Waits until the transaction ends, and returns whether it was committed. Rejects if the server closes first. */
+/**
+ * Waits until the transaction ends, and returns whether it was committed. If the server closes first, returns false or
+ * rejects.
+ */
 const isCommitted = async (
   outcome: HostTransaction<unknown>['outcome'],
   signal: AbortSignal,

@@ -14,9 +14,9 @@ const camelCase = (name: string): string =>
   name.replaceAll(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * Returns the export that an import path such as `svc_oauth2server.utils:jwt_verify_token` names. The last colon
- * separates the module from the export. `svc_oauth2server` is this package, a module that begins with `./` is relative
- * to the application root, and any other module is a dependency of the application.
+ * Returns the export at an import path, such as `svc_oauth2server.utils:jwt_verify_token`. The last colon separates the
+ * module from the export. `svc_oauth2server` is this package. A module that begins with `./` is relative to the
+ * application root. Any other module is a dependency of the application.
  * @throws Error if the module or the export is missing
  */
 export const importPath = async (path: string, applicationRoot: string): Promise<unknown> => {

@@ -22,7 +22,7 @@ export interface ObservedStore {
   readonly store: Store
   /** Wraps a store with measurements and the `aroundStore` of the application, but without hooks. */
   readonly observe: <S extends Store>(store: S) => S
-  /** Calls the hooks, and counts routine events. */
+  /** Calls the hooks, and counts the routine events that are not stored as rows. */
   readonly listener: Listener
   /** Returns whether an event is stored as a row; undefined if every event is stored. */
   readonly isStored: ((event: AuditEvent) => boolean) | undefined
@@ -51,7 +51,7 @@ export const observeStore = (
     names ? ownEvents(names) : [],
   )
   const hooks = new AuditHooks(log, declared)
-  // Ignore the option `random`: a test may inject one source into two processes, but each needs its own writer number.
+  // Ignore the option `random`: a test may use one source in two processes, and each process needs a different number.
   const counts = new AuditCounts(observed, log, () => randomNumber(systemRandom))
   const isStored = settings.auditRoutine ? undefined : (event: AuditEvent) => !isCounted(event)
   const listener: Listener = {

@@ -20,8 +20,8 @@ export interface OpenedStore {
 }
 
 /**
- * Opens and migrates the store, checks that the secret keys match its rows, and starts the clock.
- * @throws StoreUnusable if the store cannot be used
+ * Opens and migrates the store, checks that the secret keys match the rows, and starts the clock.
+ * @throws StoreUnusable or StoreUnavailable if the store cannot be used
  */
 export const openStore = async (prepared: Prepared): Promise<OpenedStore> => {
   const { options, users, keys, log } = prepared
@@ -55,7 +55,7 @@ export const warnOfReusableIds = (log: LogSink): void =>
 
 const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
   const message =
-    'The database needs a migration, which waits for another node that is migrating, or for transactions that use the tables.'
+    'The database needs a migration. The migration waits for another node that is migrating, or for transactions that use the tables.'
   const onWait = () => log({ level: 'info', event: 'migration.waiting', message })
   try {
     await database.migrate({ onWait })
@@ -67,7 +67,8 @@ const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
 }
 
 /**
- * Starts the server's clock: the option `clock`, or else the clock of the database, or else the clock of the machine.
+ * Starts the clock of the server: the option `clock`, otherwise the clock of the database if the database has a clock,
+ * otherwise the clock of the machine.
  */
 const startClock = async (
   { options: { clock }, aroundStore, log }: Prepared,

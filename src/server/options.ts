@@ -29,7 +29,8 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   readonly scopes?: readonly Scope[]
   /**
    * The directory of the application's `package.json`, relative to the current directory. The server registers the
-   * scopes in the entry points of this `package.json`, and resolves import paths in settings relative to the directory.
+   * scopes that the application and its direct dependencies declare as entry points, and resolves import
+   * paths in settings from this directory.
    */
   readonly applicationRoot?: string
   readonly extensions?: readonly Extension[]
@@ -70,7 +71,8 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   readonly sendUserLink?: SendUserLink
   /**
    * Returns claims about a user, such as `name` and `picture`, for the ID tokens and userinfo responses of OpenID Connect
-   * (`openidConnect`). Without this function, clients only learn the e-mail address.
+   * (`openidConnect`). Without this function, the only claims about a user are `sub`, `email` and
+   * `email_verified`.
    */
   readonly claims?: FindClaims
   readonly log?: LogSink

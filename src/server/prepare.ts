@@ -22,8 +22,8 @@ export interface Prepared extends CheckedOptions, Observers {
 }
 
 /**
- * Checks every option before a store is opened.
- * @throws InvalidSettings, which lists every invalid option
+ * Checks the options before a store is opened.
+ * @throws InvalidSettings for invalid options
  */
 export const prepare = async (options: AuthorizationServerOptions): Promise<Prepared> => {
   const { random = systemRandom, aroundStore = (_operation, run) => run() } = options

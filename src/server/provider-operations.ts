@@ -2,7 +2,7 @@ import type { SaveToken } from '../model/save-token.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import type { Records } from '../records/records.ts'
 
-/** Functions of the application that replace the provider operations of the specification. */
+/** Functions of the application that replace or wrap the provider operations of the specification. */
 export interface ProviderOptions {
   /** Replaces the specification's `get_client`. The parameter `next` is the built-in operation. */
   readonly getClient?: (

@@ -13,7 +13,7 @@ export interface Readiness {
 /** The timeout of a ping of the store, in milliseconds. */
 const storeTimeout = 1_000
 
-/** The timeout of a ping of Redis, in milliseconds: shorter than a second, after which a typical probe gives up. */
+/** The timeout of a ping of Redis, in milliseconds: short, because a typical probe gives up after a second. */
 const transientsTimeout = 500
 
 /** Checks the dependencies with `pings`, and logs each change of a result. */
@@ -57,7 +57,7 @@ export const readiness = (
         level: 'warn',
         event: 'transients.away',
         message:
-          'Redis does not respond: requests that need it, such as authorization requests and the redemption of codes, fail.',
+          'Redis does not respond: requests that need Redis, such as authorization requests and the redemption of codes, fail.',
         error,
       })
   })
@@ -89,8 +89,8 @@ export const readiness = (
 
 /**
  * Calls `report` when a dependency stops or starts to respond.
- * @returns a function that takes the error of a ping (undefined if it succeeded) and returns whether the dependency
- *   responds
+ * @returns a function that awaits the error of a ping (undefined for a successful ping), and returns whether the
+ *   dependency responds
  */
 const reportChanges = (report: (error: unknown) => void) => {
   let wasUp = true
@@ -103,7 +103,7 @@ const reportChanges = (report: (error: unknown) => void) => {
   }
 }
 
-/** Returns the error of a ping that failed or timed out; undefined if it succeeded. */
+/** Returns the error of a ping that failed or timed out; undefined for a successful ping. */
 const errorOf = async (ping: () => Promise<void>, timeout: number): Promise<unknown> => {
   try {
     return await withTimeout(timeout, ping())

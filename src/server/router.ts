@@ -32,8 +32,8 @@ export interface Router {
   readonly addresses: readonly string[]
   fetch(request: Request, connection?: Connection): Promise<Response>
   /**
-   * Handles requests to JSON endpoints without the router. Also refuses invalid request targets that a `Request` object
-   * would normalize. Returns undefined for any other request.
+   * Handles a POST request to a JSON endpoint without the router, if the request has no header `Origin`. Also refuses
+   * invalid request targets that a `Request` object would normalize. Returns undefined for any other request.
    */
   direct(
     source: RequestSource,
@@ -66,8 +66,8 @@ const readableHeaders = ['WWW-Authenticate', 'DPoP-Nonce', 'Retry-After']
 const crossOrigin = cors({
   origin: (origin) => (origin === 'null' ? null : '*'),
   allowMethods: ['GET', 'POST', 'PUT', 'DELETE'],
-  // An empty list allows all requested headers. They are harmless without the browser's credentials, and tools such as
-  // Swagger UI and tracing libraries add custom headers.
+  // An empty list allows all requested headers, because tools such as Swagger UI and tracing libraries add custom
+  // headers. Without the browser's credentials, these headers are harmless.
   allowHeaders: [],
   exposeHeaders: readableHeaders,
   maxAge: 86_400,
@@ -83,7 +83,7 @@ const corsHeaders = {
 /** Allows scripts of every origin except `null`. Browsers send no cookies, because credentials are not allowed. */
 const anyOrigin: MiddlewareHandler = (context, next) => {
   const { method, raw } = context.req
-  // Respond only to CORS preflights. The endpoint handles other OPTIONS requests.
+  // Respond only to OPTIONS requests that are CORS preflights. The endpoint handles other OPTIONS requests.
   const isPreflight = raw.headers.has('access-control-request-method')
   return method === 'OPTIONS' && !isPreflight ? next() : crossOrigin(context, next)
 }
@@ -130,7 +130,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 
   const waitForPageTurn = pageTurns()
 
-  // Register patterns last, because a pattern may match the exact path of another endpoint.
+  // Register paths with parameters last, because these paths may match the exact path of another endpoint.
   const routes = endpoints
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
     .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
@@ -170,7 +170,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       const { errors } = endpoint
       return responseOf(await failed(error, http, { errors: asksForPage(http) ? errors : 'json' }))
     })
-    // Redirect a request whose path lacks the final slash. Do not redirect well-known paths: such a path ends with an
+    // Redirect a request whose path lacks the final slash. Do not redirect well-known paths. Those paths end with an
     // identifier, and the identifier without the slash is a different identifier.
     if (path.endsWith('/') && path.length > 1 && !endpoint.wellKnown) {
       app.all(path.slice(0, -1), ({ req, env }) => {
@@ -232,8 +232,8 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 }
 
 /**
- * Returns a function that waits for a turn of the event loop. Each turn renders one page, and client networks
- * alternate, so that many page requests from one network do not delay JSON requests or the pages of other networks.
+ * Returns a function that waits for a turn of the event loop. Each turn renders one page, so that many page requests do
+ * not delay JSON requests. Client networks take turns, so that one network does not delay the pages of other networks.
  */
 const pageTurns = (): ((address: string) => Promise<void>) => {
   const full = () => new Error('The queue of pages has no maximum length.')
@@ -250,7 +250,8 @@ const targetRefusal = (target: string): unknown => {
   }
 }
 
-// Paths with control characters are not found: no identifier contains such characters, and some databases reject them.
+// Respond to paths with control characters with 404. No identifier contains these characters, and some databases reject
+// them.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters to refuse
 const controlCharacters = /[\u0000-\u001F\u007F]/
 

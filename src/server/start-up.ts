@@ -31,8 +31,8 @@ const minKeyBytes = 32
 const errorsName = 'svc_oauth2server.errors'
 
 /**
- * Checks every option before the store is opened.
- * @throws InvalidSettings, which lists all problems
+ * Checks the options before the store is opened.
+ * @throws InvalidSettings, which lists the problems
  */
 export const checkedOptions = async (
   options: AuthorizationServerOptions,
@@ -62,7 +62,7 @@ export const checkedOptions = async (
     return []
   })
   const own = [...(options.scopes ?? []), ...declared]
-  // The application may describe the scopes of OpenID Connect in its own words.
+  // The application may declare a scope of OpenID Connect itself, to describe the scope in its own words.
   const openid = settings?.openidConnect
     ? openidScopes.filter(({ id }) => !own.some((scope) => scope?.id === id))
     : []
@@ -73,7 +73,7 @@ export const checkedOptions = async (
   if (settings) problems.push(...cacheProblems(settings, options))
   if (options.resourceOwner !== undefined && settings?.loginUrl === null) {
     problems.push(
-      'loginUrl (OAUTH2SERVER_LOGIN_URL) is required with resourceOwner: it is the URL where users log in.',
+      'loginUrl (OAUTH2SERVER_LOGIN_URL), the URL where users log in, is required with resourceOwner.',
     )
   }
   if (options.resourceOwner === undefined && (settings?.logoutUrl ?? null) !== null) {
@@ -83,7 +83,7 @@ export const checkedOptions = async (
   }
   if (options.users && !options.resourceOwner && !options.users.withPassword) {
     problems.push(
-      'users needs the option resourceOwner, for your own login, or withPassword in users, for the built-in login: without both, nobody can log in.',
+      'users needs the option resourceOwner, for your own login, or withPassword in users, for the built-in login: without one of them, nobody can log in.',
     )
   }
   if (options.sendUserLink && (options.users || options.resourceOwner)) {
@@ -160,7 +160,7 @@ const identifierProblems = (resource: string, issuer: string | undefined): reado
       'it must be an https URL (http only for localhost, 127.0.0.1 and [::1]) in normalized form, without credentials, a query or a fragment',
     ]
   const { origin, pathname } = new URL(resource)
-  // The metadata URL of a resource on this server contains the resource's path (RFC 9728 §3.1), so the path must be
+  // The metadata URL of this resource contains the path of the resource (RFC 9728 §3.1), so the path must be
   // unambiguous.
   const isServedHere = issuer !== undefined && origin === new URL(issuer).origin
   return isServedHere && !plainPath.test(pathname)
@@ -215,7 +215,7 @@ const checkedIssuer = (issuer: unknown): string => {
     throw refuse('must be a URL such as https://api.example.org')
   const { protocol, hostname, search, hash, username, password, origin, pathname } = new URL(issuer)
   if (search !== '' || hash !== '' || username !== '' || password !== '' || /[?#]/.test(issuer)) {
-    throw refuse('must not have a query, a fragment or a user')
+    throw refuse('must not have a query, a fragment or credentials')
   }
   const isSafe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.includes(hostname))
   if (!isSafe) throw refuse('must use https; http is for localhost, 127.0.0.1 and [::1] only')
@@ -228,11 +228,13 @@ const checkedSecrets = (
 ): readonly [string, ...string[]] => {
   const [current, ...previous] = secrets
   if (current === undefined)
-    throw new InvalidSettings(['secretKeys (SECRET_KEY) is missing: at least 32 random bytes.'])
+    throw new InvalidSettings([
+      'secretKeys (SECRET_KEY) is missing: configure a key of at least 32 random bytes.',
+    ])
   const all: [string, ...string[]] = [current, ...previous.filter((secret) => secret !== undefined)]
   if (all.some((secret) => Buffer.byteLength(secret) < minKeyBytes)) {
     throw new InvalidSettings([
-      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): each must have at least ${minKeyBytes} bytes.`,
+      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): each key must have at least ${minKeyBytes} bytes.`,
     ])
   }
   const weakness = all.map(weaknessOf).find((reason) => reason !== undefined)

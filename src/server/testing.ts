@@ -50,7 +50,7 @@ export interface Actor {
 export interface ActAs {
   /** An existing user or the ID of the user. The default is a new user in the built-in table. */
   readonly user?: UserId | Pick<User, 'id'>
-  /** The scopes of a token. A session has no scopes. */
+  /** The scopes of the token. Ignored for a session, which has no scopes. */
   readonly scopes?: readonly string[]
   /**
    * The credential: a personal token (default), an access token that the user granted to a new client, or a session with

@@ -222,7 +222,7 @@ describe('creating a guard', () => {
 
   test('throws for a resource that the server does not protect', async () => {
     const server = await createTestServer({ resources: [{ resource: part }] })
-    const why = `There is no resource ${part}/. The option resources lists: http://localhost, ${part}.`
+    const why = `There is no resource ${part}/. The resources of the server are: http://localhost, ${part}.`
     for (const { rest } of [onExpress, onFastify, onHono, onNode])
       expect(() => rest(server, { resource: `${part}/` })).toThrow(new TypeError(why))
     const request = new Request('http://localhost/')

@@ -199,7 +199,7 @@ describe('own users', () => {
     '$name: doctor examines the configuration with built-in users',
     (host) => {
       const doctor = outcomes.get(host)?.at(-1)
-      expect(doctor?.stderr).toContain('built-in users and the built-in login instead of your own')
+      expect(doctor?.stderr).toContain('built-in users instead of your own users')
       expect(lines(doctor).filter(({ state }) => state === 'fail')).toEqual([])
       expect(lines(doctor).some(({ check }) => check === 'flow-code')).toBe(true)
     },

@@ -210,7 +210,9 @@ describe('a running server', () => {
       ]),
     )
     expect(findings.filter(({ check }) => check.startsWith('flow'))).toEqual([])
-    expect(stderr).toMatch(/none failed.*\nNo login was tried: add --log-in to try one\.\n$/)
+    expect(stderr).toMatch(
+      /none failed.*\nNo login was tried\. To check a login, add --log-in\.\n$/,
+    )
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
   })
 

@@ -144,11 +144,11 @@ test('migrate prints the names of the migrations, and a dry run does not change 
   const applied = {
     code: 0,
     stdout: `${migrationNames.join('\n')}\n`,
-    stderr: 'These were applied:\n',
+    stderr: 'Applied migrations:\n',
   }
   expect(await place.run('migrate', '--dry-run')).toEqual({
     ...applied,
-    stderr: 'These would be applied:\n',
+    stderr: 'Migrations that would be applied:\n',
   })
   expect(await place.run('migrate', '--to', lastMigration)).toEqual(applied)
   const nothing = { ...silent, stderr: 'There is nothing to migrate.\n' }

@@ -69,7 +69,7 @@ test('decision §1 secret-key rotate prints the number of rows, and the time for
   expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toEqual({
     code: 0,
     stdout: '7\n',
-    stderr: `oauth2server_token: rows sealed so far: 3\n${done}`,
+    stderr: `Rows resealed so far: 3. Current table: oauth2server_token.\n${done}`,
   })
   expect(await foundBy(place, tokens)).toBe(3)
   expect(await place.runWith({ env }, 'secret-key', 'rotate')).toMatchObject({
@@ -96,7 +96,7 @@ test('secret-key rotate seals the remaining rows when it runs again after the pr
     cwd: place.folder,
     env: { ...environmentOf(place.database), ...keys },
   })
-  await killed.says(/rows sealed so far/, { on: 'stderr' })
+  await killed.says(/Rows resealed so far/, { on: 'stderr' })
   killed.kill('SIGKILL')
   expect(await killed.exited).toMatchObject({ signal: 'SIGKILL' })
   expect(killed.stdout).toBe('')
@@ -119,7 +119,7 @@ test('secret-key rotate reports altered rows, and does not change them', async (
   expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toEqual({
     code: 0,
     stdout: '4\n',
-    stderr: `oauth2server_token: rows sealed so far: 1
+    stderr: `Rows resealed so far: 1. Current table: oauth2server_token.
 error: Rows of oauth2server_token that key ${oldId} does not open, because the rows were tampered with: 1. The server refuses these rows, and the rotation did not change them.
 ${done}`,
   })

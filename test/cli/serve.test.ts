@@ -132,7 +132,7 @@ test('serve reports a port in use in one line', async () => {
     const env = { PORT: String(port), OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1' }
     expect(await place.runWith({ env }, 'serve')).toEqual(
       refused(
-        `Port ${port} on 127.0.0.1 is already in use. Choose another with PORT or HOST, for instance PORT=3001.`,
+        `Port ${port} on 127.0.0.1 is already in use. Choose another port or host, for instance with PORT=3001.`,
       ),
     )
   } finally {

@@ -1,5 +1,6 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
+import { questionFor } from '../../src/cli/tokens.ts'
 import { personalToken } from '../../src/protocol/openapi/schemas/personal-tokens.ts'
 import { count } from '../support/database.ts'
 import { declareScopes, misused, refused, silent, type Workplace, workplace } from './workplace.ts'
@@ -166,6 +167,40 @@ describe('tokens delete', () => {
   })
 })
 
+describe('the confirmation of tokens delete', () => {
+  const own = { isPersonal: false, parentId: null, authorizationId: null }
+
+  test.each([
+    [
+      'deletes a personal access token',
+      { ...own, isPersonal: true },
+      { email },
+      'Delete the personal access token "A" of me@example.org?',
+    ],
+    [
+      'revokes an authorization',
+      { ...own, authorizationId: 7 },
+      { email },
+      'Revoke the authorization that me@example.org granted to the client "A"?',
+    ],
+    [
+      'revokes an exchanged token alone',
+      { isPersonal: true, parentId: 5, authorizationId: 7 },
+      { email },
+      'Revoke the token with which the client "A" acts on behalf of me@example.org?',
+    ],
+    [
+      'revokes a token that the client requested for itself',
+      own,
+      { email },
+      'Revoke the token with which the client "A" acts on behalf of me@example.org?',
+    ],
+    ['revokes a token without a user', own, null, 'Revoke the token of the client "A"?'],
+  ])('says that the command %s', (_, token, user, question) => {
+    expect(questionFor({ token, client: { name: 'A' }, user })).toBe(question)
+  })
+})
+
 test('sweep --dry-run prints the rows to delete and changes nothing; sweep deletes them', async () => {
   await using place = await workplace()
   const server = await place.open(() => Date.now() - 2 * 86_400_000)
@@ -177,7 +212,7 @@ test('sweep --dry-run prints the rows to delete and changes nothing; sweep delet
   const plan = [
     '1 tokens: expired, and cannot be refreshed',
     '1 short-lived values: expired',
-    'user 5: not found since 1970-01-01T00:00:00.000Z; removed after 1970-01-02T00:00:00.000Z unless found by then',
+    'user 5: not found since 1970-01-01T00:00:00.000Z; rows removed after 1970-01-02T00:00:00.000Z if still not found',
     '',
   ].join('\n')
   for (let time = 0; time < 2; time += 1)

@@ -61,7 +61,7 @@ describe('invalid or duplicate names of extensions', () => {
     [
       'two paths that differ only by the name of a parameter',
       [{ name: 'a', endpoints: [endpoint('/a/:x'), endpoint('/a/:y/')] }],
-      'another endpoint has the path /a/:',
+      'two endpoints have the path /a/:',
     ],
     ['a path without a slash', [{ name: 'a', endpoints: [endpoint('a')] }], '"a" is not a path'],
     [

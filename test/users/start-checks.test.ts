@@ -137,7 +137,7 @@ describe.each(Object.keys(databases))('the start with a user table in %s', (name
     await create('uuid')
     expect(await start(people({ keyType: 'uuid' }))).toMatch(
       new RegExp(
-        `^The tables of this package store user IDs as ${isPostgres ? 'bigint' : 'integer'}, but the configured users need ${isPostgres ? 'uuid' : 'text'} \\(keyType\\)\\. Start the program or the command with the configuration that created the tables \\(--config\\); or drop every table`,
+        `^The tables of this package store user IDs as ${isPostgres ? 'bigint' : 'integer'}, but the configured users need ${isPostgres ? 'uuid' : 'text'} \\(keyType\\)\\. Start the program or the command with the configuration that created the tables \\(--config\\)\\. To delete all clients and tokens instead, drop every table`,
       ),
     )
     await host.run(`insert into people (id, email) values ('${uuid}', 'ada@example.org')`)

@@ -282,7 +282,7 @@ test.each([
   ['callbacks', { find: async () => undefined }],
 ])('refuses to start with users from a %s, but without any login', async (_, users) => {
   await expect(createTestServer({ users })).rejects.toThrow(
-    'users needs the option resourceOwner, for your own login, or withPassword in users, for the built-in login: without both, nobody can log in.',
+    'users needs the option resourceOwner, for your own login, or withPassword in users, for the built-in login: without one of them, nobody can log in.',
   )
 })
 

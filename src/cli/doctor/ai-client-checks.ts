@@ -4,8 +4,8 @@ import { type Examination, endpointOf } from './examination.ts'
 import { type Finding, fail, ok } from './finding.ts'
 
 /**
- * Checks for each published AI client whether it could log in. If the client has no metadata document, or the server
- * does not support such documents, registers the client and deletes it again.
+ * Checks for each published AI client whether the client could log in. If the client has no metadata document, or the
+ * server does not support metadata documents, registers the client and then deletes the registration.
  */
 export const aiClientChecks = async (examination: Examination): Promise<readonly Finding[]> => {
   const findings: Finding[] = []
@@ -45,8 +45,8 @@ const registrationProblem = async (
   const address = endpointOf(examination, 'registration_endpoint')
   if (address === undefined)
     return document === undefined
-      ? `it has no metadata document, and the server has no registration. ${advice}`
-      : `the server supports neither metadata documents nor registration. ${advice}`
+      ? `the client has no metadata document, and the server has no registration endpoint. ${advice}`
+      : `the server supports neither metadata documents nor registration requests. ${advice}`
   const { status, json } = await examination.ask(address, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -54,11 +54,11 @@ const registrationProblem = async (
   })
   if (status === 401) return `the registration requires an initial access token. ${advice}`
   if (status !== 201)
-    return `the response to its registration is ${status} ${json?.error ?? ''}: ${json?.error_description ?? ''}`
+    return `the response to the registration request is ${status} ${json?.error ?? ''}: ${json?.error_description ?? ''}`
   await unregister(json ?? {}, examination)
   return isAccepted(json?.redirect_uris, redirectUri)
     ? undefined
-    : `the server does not accept its redirect URI ${redirectUri}.`
+    : `the server registered the client without the redirect URI ${redirectUri}.`
 }
 
 // RFC 7592 §2.3

@@ -81,8 +81,8 @@ export class Application {
   }
 
   /**
-   * Returns the URL of an authorization request. Pushes the request if the server supports it. If the server refuses
-   * the pushed request, returns a text with the error.
+   * Returns the URL of an authorization request. Pushes the request if the server supports pushed requests. If the
+   * server refuses the pushed request, returns a text with the error.
    */
   async urlOf({ params }: AuthorizationRequest): Promise<URL | string> {
     const url = new URL(endpointOf(this.#examination, 'authorization_endpoint') ?? '')
@@ -180,7 +180,7 @@ export class Application {
     return this.#examination.metadata.dpop_bound_access_tokens_required === true
   }
 
-  /** Creates the header with the DPoP proof, if the server requires one (RFC 9449 §4.2). */
+  /** Returns the header with a DPoP proof (RFC 9449 §4.2); no header if the server does not require DPoP. */
   async #proof(
     method: string,
     url: string,

@@ -5,19 +5,19 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body, if it is a JSON object. */
+  /** The parsed body, if the content type is JSON and the body is an object. */
   readonly json: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Sends one request without following redirects. */
 export type Ask = (url: string, init?: RequestInit) => Promise<HttpResponse>
 
-/** The timeout of a response in milliseconds. */
+/** The timeout of a request in milliseconds. */
 const timeout = 10_000
-/** The maximum number of characters of a response that are read. */
+/** The maximum number of characters of a response that the checks examine. */
 const maxCharacters = 500_000
 
-/** The error if no server responds at a URL. */
+/** The error if a request receives no complete response. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
@@ -50,7 +50,7 @@ const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined =
   }
 }
 
-// `fetch` stores the reason in the cause of its error.
+// The error that `fetch` throws has the reason in its cause.
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

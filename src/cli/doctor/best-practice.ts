@@ -3,7 +3,7 @@ import { type Examination, setting } from './examination.ts'
 import { type Finding, ok, skip, warn } from './finding.ts'
 import type { Metadata } from './metadata.ts'
 
-/** A recommendation of RFC 9700 that a server can ignore. */
+/** A security recommendation, mostly of RFC 9700, that a server can ignore. */
 interface Practice {
   readonly check: string
   readonly advice: string
@@ -81,7 +81,7 @@ const practices: readonly Practice[] = [
   },
 ]
 
-/** Reports recommendations of RFC 9700 that the server visibly ignores. */
+/** Compares the metadata and the settings with each recommendation. Skips recommendations about unknown settings. */
 export const bestPractices = ({ metadata, settings }: Examination): readonly Finding[] =>
   practices.flatMap(({ check, advice, inMetadata, inSettings }) => {
     const seen = inMetadata?.(metadata) ?? (settings && inSettings?.(settings))
@@ -112,7 +112,7 @@ export const seenAddress = (seen: string, reachedAt: string): readonly Finding[]
   // Skip the check if the server is on this machine, as in development: a proxy and its users have the same IP address.
   if (seen === '' || isLoopback(reachedAt)) return []
   const advised = `set ${setting('trustedProxies', '…')}`
-  // A request to a network address never comes from loopback, so a proxy is in between.
+  // A request to a network address never comes from a loopback address, so a proxy forwarded the request.
   if (isLoopback(seen))
     return [
       warn(
@@ -123,7 +123,7 @@ export const seenAddress = (seen: string, reachedAt: string): readonly Finding[]
   return [
     skip(
       'trusted-proxies',
-      `the server received this login from ${seen}, and this program cannot find out who has that IP address. If it belongs to a proxy, ${advised}: otherwise, ${hidden}.`,
+      `the server received this login from ${seen}, and this program cannot find out who has that IP address. If this IP address belongs to a proxy, ${advised}: otherwise, ${hidden}.`,
     ),
   ]
 }

@@ -74,7 +74,7 @@ interface Form {
   readonly asksForPassword: boolean
 }
 
-/** Returns the first POST form of a page; undefined without one. */
+/** Returns the first POST form of a page; undefined if the page has no POST form. */
 const formIn = (html: string): Form | undefined => {
   const [form] = /<form[^>]*method="post"[\s\S]*?<\/form>/.exec(html) ?? []
   if (form === undefined) return undefined

@@ -10,7 +10,7 @@ import type { Finding } from './finding.ts'
 /**
  * Examines a temporary server with this configuration and a database in memory, instead of the real database. Requests
  * go directly to the server, so `BASE_URL` need not resolve to this machine.
- * @throws InvalidSettings
+ * @throws CommandError if the module cannot be loaded, or exports a server; InvalidSettings for invalid options
  */
 export const examineConfiguration = async (
   variables: Variables,
@@ -27,8 +27,9 @@ export const examineConfiguration = async (
     )
   }
   const { options } = configuration
-  if (options.users || options.resourceOwner)
-    say('The examined server has built-in users and the built-in login instead of your own.')
+  if (options.users) say('The examined server has built-in users instead of your own users.')
+  if (options.resourceOwner)
+    say('The examined server has the built-in login instead of your own login.')
   const server = await createAuthorizationServer(await inMemory(options))
   const send = (request: Request) => server.fetch(request, { remoteAddress: '127.0.0.1' })
   try {
@@ -38,7 +39,7 @@ export const examineConfiguration = async (
   }
 }
 
-// Use the built-in users: the doctor creates a user and logs in, which it cannot do with the application's own users.
+// Use the built-in users and the built-in login, because the doctor creates a user and logs in.
 const inMemory = async ({
   users,
   resourceOwner,

@@ -25,7 +25,7 @@ const lists = (header: string | null, wanted: string): boolean =>
     .includes(wanted) ??
     false)
 
-/** Checks that scripts of every site may send requests without the browser's credentials. */
+/** Checks that scripts of every site may use the endpoint, but not with the browser's cookies. */
 const isOpen = async (
   name: string,
   url: string,

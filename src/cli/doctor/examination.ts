@@ -13,8 +13,8 @@ export interface Examination {
 }
 
 /**
- * Returns the URL of an endpoint from the metadata, with the origin of the examined server; undefined without a valid
- * URL. If the metadata contains another origin, the check `addresses` reports that origin.
+ * Returns the URL of an endpoint from the metadata, with the origin of `issuer`; undefined without a valid URL. If the
+ * metadata contains another origin, the check `addresses` reports that origin.
  */
 export const endpointOf = (
   { issuer, metadata }: Examination,

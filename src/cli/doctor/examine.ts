@@ -17,13 +17,13 @@ import { refusals } from './refusals.ts'
 export interface ExamineOptions {
   readonly issuer: string
   readonly send: Send
-  /** The server's records, if the examination may create a user and clients. */
+  /** A server on the database of the examined server. With these records, the doctor creates a user and clients. */
   readonly records?: Pick<AuthorizationServer, 'users' | 'clients' | 'sessions' | 'settings'>
-  /** Whether the records and the settings belong to the examined server. If so, the settings are also checked. */
+  /** Whether `records` is the examined server. If so, the checks also use its settings. */
   readonly isOurs: boolean
   /** Whether to check the known AI clients. */
   readonly aiClients?: boolean
-  /** The IP address of the server, if known. */
+  /** The IP address at which the doctor reaches the server, if known. */
   readonly reachedAt?: string | undefined
 }
 
@@ -101,7 +101,7 @@ const withActors = async (
   }
 }
 
-/** Creates a user; returns undefined if only the application can create users. */
+/** Creates a user. Returns undefined if only the application can create users. */
 const createUser = async (
   users: AuthorizationServer['users'],
   account: { readonly email: string; readonly password: string },

@@ -2,12 +2,12 @@
 export interface Finding {
   /**
    * `warn`: the feature works, but could be safer or support more clients. `fail`: the feature is broken or unsafe.
-   * `skip`: the check was not possible; the advice contains the reason.
+   * `skip`: the check was not possible.
    */
   readonly state: 'ok' | 'warn' | 'fail' | 'skip'
   /** A stable name for scripts. */
   readonly check: string
-  /** The problem and its solution; empty if there is nothing to do. */
+  /** The problem and its solution, or the reason for `skip`; empty for `ok`. */
   readonly advice: string
 }
 

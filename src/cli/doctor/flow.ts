@@ -19,7 +19,7 @@ interface Tokens {
   readonly refresh: string
 }
 
-/** The error if a step of the flow fails. */
+/** The error that a step throws if the step cannot continue. */
 class Stopped extends Error {}
 
 /**
@@ -131,7 +131,8 @@ const code: Step = async (scene) => {
     [
       `${response.origin}${response.pathname}` !== callback &&
         `The browser is redirected to ${response.origin}`,
-      !is('state', request.state) && 'The state of the response differs from that of the request',
+      !is('state', request.state) &&
+        'The state of the response differs from the state of the request',
       !is('iss', examination.metadata.issuer) &&
         'The response does not contain the issuer (RFC 9207)',
       !/\bno-store\b/.test(redeemed.headers.get('cache-control') ?? '') &&
@@ -177,7 +178,7 @@ const withoutChallenge: Step = async (scene) => {
   if (confidential) {
     const other = { ...scene, application: confidential }
     if (await getsCode(other, without)) served.push('confidential')
-    // Repeat the request with a challenge: if it also fails, the missing challenge was not the reason.
+    // Send a request with a challenge: if this request also fails, the missing challenge was not the reason.
     else await newTokens(other).catch(asConfidential)
   }
   return served.length === 0
@@ -223,7 +224,7 @@ const codeOnce: Step = async (scene) => {
 const noRefresh =
   'There is no refresh token: users must log in again whenever an access token expires.'
 
-// For clients that authenticate, refresh tokens need not rotate: FAPI 2.0 Security Profile §5.3.2.1, item 9.
+// Only public clients need rotating refresh tokens: FAPI 2.0 Security Profile §5.3.2.1, item 9.
 const isPublic = ({ examination }: Pick<Scene, 'examination'>): boolean =>
   methodsOf(examination).includes('none')
 
@@ -249,7 +250,7 @@ const refresh: Step = async (scene) => {
   )
 }
 
-// The client has used the successor, so only a thief would send the first token. RFC 9700 §4.14.2
+// After the client has used the successor, only a thief would send the first refresh token. RFC 9700 §4.14.2
 const refreshReuse: Step = async (scene) => {
   const { application, check } = scene
   const first = await newTokens(scene)

@@ -12,7 +12,7 @@ interface Form {
   readonly url: string
 }
 
-/** Returns the URLs at which clients look for metadata. An issuer without a path has one URL. RFC 8414 §3.1, §5. */
+/** Returns the URLs where clients look for metadata; one URL for an identifier without a path. RFC 8414 §3.1, §5. */
 const formsOf = (path: string, identifier: string): readonly Form[] => {
   const { origin, pathname } = new URL(identifier)
   const own = pathname.replace(/\/$/, '')
@@ -29,7 +29,7 @@ interface Document {
   /** The name of the check. */
   readonly check: string
   readonly path: string
-  /** The member that must equal the identifier. */
+  /** The name of the member that must equal the identifier. */
   readonly identifiedBy: string
 }
 
@@ -48,7 +48,7 @@ const problemOf = ({ status, headers, json }: HttpResponse, url: string): string
   return json ? undefined : `${url} is not a JSON object`
 }
 
-/** Fetches a document from all URLs that clients try; `found` is undefined if no URL returns it. */
+/** Fetches a document from all URLs that clients try; `found` is undefined if no URL returns a JSON object. */
 const documentAt = async (
   { check, path, identifiedBy }: Document,
   identifier: string,
@@ -75,7 +75,7 @@ const documentAt = async (
       unless(
         `${check}-${identifiedBy}`,
         [named !== identifier && `The document names ${shown(named)} instead of ${identifier}`],
-        'Clients reject such a document: start the server with its public URL as BASE_URL.',
+        'Clients reject this document: start the server with its public URL as BASE_URL.',
       ),
     )
   }
@@ -94,7 +94,7 @@ const headAt = async (url: string, check: string, ask: Ask): Promise<Finding> =>
 
 const shown = (value: unknown): string => JSON.stringify(value) ?? 'nothing'
 
-/** Discovers the server by its metadata, as clients do. RFC 8414. */
+/** Fetches and checks the metadata of the server and of its API. RFC 8414, RFC 9728. */
 export const discover = async (
   issuer: string,
   ask: Ask,

@@ -53,9 +53,9 @@ export const cookieProblems = (
 }
 
 export const cookieAdvice =
-  'Let the proxy forward cookies unchanged. Their names begin with __Host- if BASE_URL has https.'
+  'Let the proxy forward cookies unchanged. With an https URL as BASE_URL, the cookie names begin with __Host-.'
 
-/** Checks the headers of the login page and of the error page. */
+/** Checks the headers and cookies of the login page, and the headers of the error page. */
 export const pages = async (examination: Examination): Promise<readonly Finding[]> => {
   const { issuer, ask, settings } = examination
   const login = `${issuer}${settings?.loginPath ?? '/login'}`
@@ -65,7 +65,7 @@ export const pages = async (examination: Examination): Promise<readonly Finding[
     findings.push(
       warn(
         'login-page',
-        `There is no login page at ${login} (${page.status}). If users log in elsewhere, check the headers and cookies there yourself.`,
+        `There is no login page at ${login} (${page.status}). If users log in elsewhere, check the headers and cookies of that login page yourself.`,
       ),
     )
   } else {
@@ -87,7 +87,7 @@ export const pages = async (examination: Examination): Promise<readonly Finding[
   return findings
 }
 
-// The request has no parameters, so the response is the error page.
+// Send no parameters: the server responds with the error page, or redirects to the error page.
 const errorPage = async (
   authorize: string,
   { ask, issuer }: Examination,

@@ -3,7 +3,7 @@ import { stranger } from './cross-origin.ts'
 import { type Examination, endpointOf } from './examination.ts'
 import { type Finding, unless } from './finding.ts'
 
-/** Checks how the authorization and token endpoints refuse an unknown client. RFC 6749 §4.1.2.1, §5.2. */
+/** Checks how the authorization and token endpoints refuse invalid requests. RFC 6749 §4.1.2.1, §5.2. */
 export const refusals = async (examination: Examination): Promise<readonly Finding[]> => {
   const { ask } = examination
   const findings: Finding[] = []

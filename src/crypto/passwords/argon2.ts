@@ -1,7 +1,7 @@
 import * as crypto from 'node:crypto'
 import { promisify } from 'node:util'
 
-/** The message, the costs and the length of an argon2id hash; memory in KiB. */
+/** The inputs of argon2id (RFC 9106 §3.1). `memory` is in KiB, `tagLength` in bytes. */
 export interface Argon2Parameters {
   readonly message: string
   readonly nonce: Uint8Array
@@ -11,7 +11,7 @@ export interface Argon2Parameters {
   readonly tagLength: number
 }
 
-/** The error for a runtime that cannot compute argon2id. */
+/** The error for a runtime without argon2, if the package `@noble/hashes` is missing too. */
 export class Argon2Missing extends Error {
   override readonly name = 'Argon2Missing'
 
@@ -50,14 +50,18 @@ export const requireArgon2 = async (): Promise<void> => {
   if (!argon2) await library()
 }
 
-/** Computes argon2id without blocking the thread. @throws Argon2Missing */
+/**
+ * Computes argon2id asynchronously. The runtime computes the hash in another thread. The package `@noble/hashes`
+ * computes the hash in this thread, in many short steps.
+ * @throws Argon2Missing
+ */
 export const argon2id = async (parameters: Argon2Parameters): Promise<Uint8Array> => {
   if (argon2) return promisify(argon2)('argon2id', parameters)
   const { argon2idAsync } = await library()
   return argon2idAsync(parameters.message, parameters.nonce, optionsOf(parameters))
 }
 
-/** Computes argon2id, and blocks the thread for some milliseconds. @throws Argon2Missing */
+/** Computes argon2id, and blocks this thread until the hash is complete. @throws Argon2Missing */
 export const argon2idBlocking = async (parameters: Argon2Parameters): Promise<Uint8Array> => {
   if (argon2Sync) return argon2Sync('argon2id', parameters)
   const { argon2id: compute } = await library()

@@ -1,9 +1,10 @@
 /** The sender of the request for which a job waits, for instance the hashing of a password. */
 export interface Requester {
-  /** The queue of the requester: one for each network, and one for each user with a known browser. */
+  /** The lane in which the jobs of the requester wait. Each network, and each user with a known browser, has a lane. */
   readonly lane: string
   /**
-   * Whether the requester uses a known browser. While jobs of both types wait, the queue alternates between the types.
+   * Whether the requester uses a known browser. While known and unknown requesters wait, the queue serves them
+   * alternately.
    */
   readonly isKnown: boolean
 }
@@ -33,8 +34,8 @@ interface Waiting {
 
 /**
  * Runs a limited number of concurrent jobs. The queue starts one job of each lane in turn, so that a lane with many
- * jobs does not block the other lanes. If the queue is full, a new job replaces the
- * latest job of a clearly longer lane, or is refused.
+ * jobs does not block the other lanes. If the queue is full, a new job replaces the latest job of the longest lane. The
+ * new job is refused if the longest lane has fewer than two jobs more than the lane of the new job.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions
@@ -53,7 +54,10 @@ export class FairQueue {
     return waiting.count < this.#options.maxWaiting || longestLane(waiting, lane) !== undefined
   }
 
-  /** Runs a job. Rejects if the queue is full, or if a job of another lane replaces this job. */
+  /**
+   * Runs a job, and rejects if the job fails. Also rejects if the queue refuses the job, or if a job of another lane
+   * replaces this job.
+   */
   run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const refuse = () => reject(this.#options.full())

@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * Computes argon2id hashes in a worker thread with low priority, which starts at the first hash. If the worker cannot
- * start, for example because Node's permissions forbid workers, this thread computes the hashes without blocking.
+ * Computes argon2id hashes in a worker thread, which starts at the first hash. If the worker cannot start, for example
+ * because Node's permissions forbid workers, the hashes are computed asynchronously without a worker.
  */
 export class HashThread {
   readonly #waiting = new Map<number, Waiting>()
@@ -34,7 +34,7 @@ export class HashThread {
   #started(): Worker | undefined {
     if (this.#worker || this.#isImpossible) return this.#worker
     try {
-      // In a development checkout, Node runs the TypeScript sources directly.
+      // Use the file extension of this module, because Node runs TypeScript sources in a development checkout.
       const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
       const worker = new Worker(new URL(`./hash-worker${extension}`, import.meta.url))
       worker.on('message', (response: HashResponse) => this.#answered(response))

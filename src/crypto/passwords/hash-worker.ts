@@ -7,8 +7,8 @@ import type { HashJob, HashResponse } from './hash-job.ts'
 // The worker thread, which computes one hash at a time.
 
 /**
- * Lowers the priority of this thread below the priority of the thread that processes requests. Only Linux supports
- * priorities of threads.
+ * Lowers the priority of this thread below the priority of the thread that processes requests. Works only on Linux,
+ * where `setPriority` accepts the ID of a thread.
  */
 const yieldToRequests = (): void => {
   try {

@@ -7,7 +7,7 @@ import { HashThread } from './hash-thread.ts'
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const tagLength = 32
 
-/** The maximum number of concurrent hashes, which leaves one core for requests and limits the use of memory. */
+/** The maximum number of concurrent hashes. Leaves one of several cores for requests, and limits the use of memory. */
 const maxRunning = Math.min(2, Math.max(1, availableParallelism() - 1))
 const maxQueueLength = 200
 /** The hashing threads, which all servers in this process share. */
@@ -44,13 +44,16 @@ export class PasswordHasher {
     if (!this.#queue.hasRoom(requester)) throw busy()
   }
 
-  /** Returns the PHC string of a password. */
+  /** Returns the PHC string of a password. @throws PasswordHashingBusy */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16)
     return toPhc(salt, await this.#derive(password, salt, cost, application))
   }
 
-  /** Compares a password with a PHC string. Without a PHC string, returns false after the same time. */
+  /**
+   * Returns whether a password matches a PHC string. Without a PHC string, returns false after the same time.
+   * @throws PasswordHashingBusy
+   */
   async check(
     password: string,
     stored: string | null | undefined,

@@ -29,7 +29,7 @@ export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'lar
 export interface Sent {
   /** @throws OutboundFailed */
   readonly response: Promise<OutboundResponse>
-  /** Resolves after both the exchange and the look-up have ended. After a timeout, the look-up may still be running. */
+  /** Resolves when both the response and the look-up have ended. After a timeout, the look-up may still be running. */
   readonly ended: Promise<unknown>
 }
 
@@ -44,9 +44,9 @@ export const createExchange = (
   { resolve, certificateAuthorities }: OutboundOptions,
   { allowPrivate }: { readonly allowPrivate: boolean },
 ): Exchange => {
-  // Use the look-up of the operating system only if private addresses are allowed, because it also resolves local names.
+  // The look-up of the operating system also resolves local names, so use it only if private addresses are allowed.
   const lookUp = resolve ?? (allowPrivate ? systemLookup : nameServerLookup())
-  // Use separate agents, which neither reuse connections or TLS sessions nor use a proxy of the environment.
+  // Use separate agents. They do not reuse connections and TLS sessions, and ignore a proxy of the environment.
   const agents = {
     'http:': new http.Agent({ keepAlive: false }),
     'https:': new https.Agent({
@@ -149,7 +149,7 @@ const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
 const responseTo = (sent: ClientRequest, { form }: Question): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     sent.on('response', resolve)
-    // Do not remove this listener, since an unhandled error event would end the process.
+    // Do not remove this listener, because an unhandled error event would end the process.
     sent.on('error', reject)
     sent.on('upgrade', (_response, socket) => {
       socket.destroy()

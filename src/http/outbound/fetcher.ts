@@ -20,8 +20,8 @@ const maxCached = 500
 /** The maximum cache lifetime in milliseconds, even if the host allows more. */
 const maxLifetime = 86_400_000
 /**
- * The minimum cache lifetime in milliseconds, unless the host forbids caching. A login to a client with a
- * metadata document needs the document several times.
+ * The minimum cache lifetime in milliseconds, if the host permits caching. One login to a client with a metadata
+ * document needs the document several times.
  */
 const minLifetime = 60_000
 /** The time in milliseconds after a failed request during which the request is not repeated. */
@@ -42,7 +42,7 @@ interface Failed {
 
 type Request = OutboundRequest<unknown, string>
 
-/** Creates the functions that send requests to URLs of clients. Fetched JSON documents are cached in this process. */
+/** Creates the functions that send requests to URLs of clients. The documents of `json` and `text` are cached in memory. */
 export const createOutbound = (
   options: OutboundOptions = {},
   { settings, clock }: { readonly settings: Settings; readonly clock: () => number },

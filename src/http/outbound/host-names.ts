@@ -4,7 +4,7 @@ import { lookup, Resolver } from 'node:dns/promises'
 /** The initial timeout of a name server in milliseconds, and the number of attempts. */
 const resolverOptions = { timeout: 1_000, tries: 2 }
 
-/** Finds all addresses of a host name. The signal aborts the look-up. */
+/** Finds all addresses of a host name. A look-up that supports the signal can be aborted. */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
 
 /**
@@ -14,7 +14,7 @@ export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly
 export const nameServerLookup =
   (servers?: readonly string[]): Lookup =>
   async (hostname, signal) => {
-    // Create one resolver per look-up, since `cancel` aborts all queries of a resolver.
+    // Create one resolver per look-up, because `cancel` aborts all queries of a resolver.
     const resolver = new Resolver(resolverOptions)
     if (servers) resolver.setServers(servers)
     const cancel = () => resolver.cancel()

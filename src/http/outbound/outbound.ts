@@ -15,9 +15,7 @@ export interface OutboundRequest<T, Content = unknown> extends Fetched {
   readonly read: (document: Content) => T
   /** The maximum age of a cached document in seconds, like the directive `max-age` (RFC 9111 §5.2.1.1). */
   readonly maxAge?: number
-  /**
-   * The IP address of the sender of the request that needs the document. Concurrent fetches are limited per network.
-   */
+  /** The IP address of the user or client that needs the document. The server limits concurrent fetches per network. */
   readonly requester?: string
   /** Runs before a request is sent. If this function throws, the request is not sent. */
   readonly beforeSending?: () => Promise<void>
@@ -80,7 +78,7 @@ export interface Outbound {
    */
   bytes(request: Fetched): Promise<Buffer>
   /**
-   * Sends a form over https. Every status from 200 to 299 is a success, and the response is not read.
+   * Sends a form over https. Every status from 200 to 299 is a success, and the body of the response is ignored.
    * @throws OutboundFailed
    */
   post(message: OutboundForm): Promise<void>

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-// The range of public IPv6 addresses. Addresses outside of it, such as ::a.b.c.d, have special purposes.
+// The range of public IPv6 addresses. Addresses outside of this range, such as ::a.b.c.d, have special purposes.
 const globalUnicast = ipaddr.parseCIDR('2000::/3')
 
 /**

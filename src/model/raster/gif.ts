@@ -3,7 +3,7 @@ import type { ImageReader } from './image-reader.ts'
 /** Returns the size of a colour table in bytes. */
 const tableSize = (flags: number): number => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
 
-/** Reads a GIF image: a screen, and blocks. Each block is an extension or a frame (GIF89a specification §15). */
+/** Reads a GIF image: a header, and blocks that are extensions or frames (GIF89a specification §15). */
 export const gif: ImageReader = (bytes) => {
   if (bytes.length < 14 || !/^GIF8[79]a$/.test(bytes.toString('latin1', 0, 6))) return undefined
   let [width, height] = [bytes.readUInt16LE(6), bytes.readUInt16LE(8)]

@@ -7,5 +7,5 @@ export interface FoundImage {
   readonly isWhole: boolean
 }
 
-/** Reads the structure of an image in one format. Returns undefined for another format, and for a damaged file. */
+/** Reads the structure of an image in one format. Returns undefined if the file does not have this structure. */
 export type ImageReader = (bytes: Buffer) => FoundImage | undefined

@@ -4,7 +4,7 @@ import { jpeg } from './jpeg.ts'
 import { png } from './png.ts'
 import { webp } from './webp.ts'
 
-/** The maximum width, and the maximum height, in pixels, so that no browser has to decode a huge image. */
+/** The maximum width and height in pixels. Decoding a larger image could slow down browsers. */
 const maxSide = 1_024
 
 const readers: Readonly<Record<string, ImageReader>> = {

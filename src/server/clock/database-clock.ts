@@ -12,7 +12,10 @@ const minLoggedDifference = 5_000
  * larger, the node is not ready and does not sweep.
  */
 export const maxDifference = 30_000
-/** The jump of the machine clock, in milliseconds, after which the server compares the clocks again. */
+/**
+ * The jump of the machine clock, in milliseconds, after which the server compares the clocks again. Also the minimum
+ * time between two of these comparisons.
+ */
 const jump = 1_000
 
 export interface DatabaseClockOptions extends TimeSources {
@@ -72,8 +75,8 @@ export class DatabaseClock implements ServerClock {
   async isWrong(): Promise<boolean> {
     const { machine } = this.#options
     const isFar = Math.abs(machine() - this.now()) > maxDifference
-    // Compare the clocks again before a change of the verdict: the monotonic clock stops while the machine is
-    // suspended, and `now()` falls behind.
+    // If `now()` contradicts the verdict, measure again: the monotonic clock stops while the machine is suspended, and
+    // afterwards `now()` is behind.
     if (isFar !== (this.#verdict === 'wrong')) await this.#measure().catch(() => undefined)
     return this.#verdict === 'wrong'
   }
@@ -85,7 +88,7 @@ export class DatabaseClock implements ServerClock {
   #measureSoon(): void {
     if (this.#options.monotonic() - this.#measuredAt < jump) return
     // Ignore the error: the store operations of requests report the outage. Until the next measurement, `now()` uses the
-    // last difference.
+    // last value of `#ahead`.
     this.#measure().catch(() => undefined)
   }
 
@@ -105,7 +108,8 @@ export class DatabaseClock implements ServerClock {
     const receivedAt = monotonic()
     const uncertainty = (receivedAt - sentAt) / 2
     const ahead = time - (sentAt + uncertainty)
-    // Retain the previous value of `#ahead` if the new value differs by less than the uncertainty of this measurement.
+    // Change `#ahead` only by more than the uncertainty of this measurement. Otherwise, each measurement would move the
+    // time slightly.
     const isOff = !(Math.abs(ahead - this.#ahead) <= uncertainty + 1)
     if (isOff) this.#ahead = ahead
     this.#difference = machine() - (receivedAt + this.#ahead)

@@ -3,11 +3,11 @@ import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './s
 /** The maximum tolerated jump of the clock, in milliseconds. */
 const maxJump = 30_000
 /**
- * Milliseconds for which the sweeper waits after a jump above `maxJump`. The sweeper also waits after a start if the
- * last sweep was more than these milliseconds ago.
+ * The time in milliseconds for which the sweeper waits after a jump above `maxJump`. After a start, the sweeper also
+ * waits if the last sweep was longer ago than this time.
  */
 const wait = 3_600_000
-/** Milliseconds between two writes of the last sweep time. */
+/** The minimum time between two writes of the last sweep time, in milliseconds. */
 const writeInterval = 600_000
 
 export interface MachineClockOptions extends TimeSources {
@@ -19,8 +19,8 @@ export interface MachineClockOptions extends TimeSources {
 }
 
 /**
- * The clock of the machine, for databases without a clock. After a jump, or if the clock is far ahead at start-up,
- * the sweeper removes nothing for an hour, so that an operator can correct the clock.
+ * The clock of the machine, for databases without a clock. After a jump, or after a start more than an hour after the
+ * last sweep, the sweeper removes nothing for an hour. In this hour, an operator can correct a wrong clock.
  */
 export class MachineClock implements ServerClock {
   readonly now: () => number

@@ -16,7 +16,7 @@ export interface Database {
 
 /**
  * Returns the database for a URL. Loads the PostgreSQL driver only for a PostgreSQL URL.
- * @throws InvalidSettings
+ * @throws InvalidSettings if the URL is invalid, or the driver is not installed
  */
 export const databaseFrom = async (url: string): Promise<Database> => {
   if (/^postgres(?:ql)?:/.test(url)) {
@@ -47,8 +47,8 @@ interface PostgresTarget {
 }
 
 /**
- * Removes the parameters `prepare` and `schema` from the URL, because the PostgreSQL driver does not define them, and
- * returns their values. PgBouncer in transaction mode needs `?prepare=false`.
+ * Removes the parameters `prepare` and `schema` from the URL, and returns their values. The PostgreSQL driver does not
+ * define these parameters. PgBouncer in transaction mode needs `?prepare=false`.
  * @throws InvalidSettings
  */
 const postgresTarget = (url: string): PostgresTarget => {
@@ -75,8 +75,8 @@ const refusedParameter = (name: string, accepted: string): InvalidSettings =>
   new InvalidSettings([`DATABASE_URL: ${name} ${accepted}, and only once.`])
 
 /**
- * Returns the store of short-lived values for an `OAUTH2_CACHE_REDIS_URL`. Loads the Redis client only when called.
- * @throws InvalidSettings
+ * Returns the store of short-lived values for an `OAUTH2_CACHE_REDIS_URL`.
+ * @throws InvalidSettings if the URL is invalid, or the Redis client is not installed
  */
 export const transientsFrom = async (url: string): Promise<TransientsOpener> => {
   const { redis } = await withDriver(

@@ -17,7 +17,7 @@ export const defaultDatabase = 'sqlite:./data/oauth2server.sqlite'
 /** The variables of an environment, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Adds clients that may introspect the tokens of every resource: `--introspection-client` of the command line. */
+/** Adds the clients of `--introspection-client` to every resource. These clients may introspect all tokens. */
 export const withIntrospectionClients: typeof withClients = withClients
 
 /** The configuration that a program reads from its environment to run the authorization server. */
@@ -39,7 +39,8 @@ export interface Environment {
 /**
  * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS`,
  * `OAUTH2SERVER_RESOURCES`, `OAUTH2SERVER_INTROSPECTION_CLIENTS` and the variables of all settings. Without
- * `SECRET_KEY`, generates a key once and stores it in the directory of the SQLite database.
+ * `SECRET_KEY`, uses a key that is generated once and stored in the directory of the SQLite database. For a database in
+ * memory, generates a new key each time.
  * @throws InvalidSettings, which lists all problems; StoreUnusable if the secret key file cannot be read or created
  */
 export const fromEnvironment = async (env: Variables): Promise<Environment> => {
@@ -56,7 +57,7 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   const settings = await attempt(() => settingsFrom(env))
   const address = await attempt(() => addressFrom(env))
   const database = await attempt(() => databaseFrom(env.DATABASE_URL ?? defaultDatabase))
-  // A Redis URL implies the cache type redis, unless the cache type is set.
+  // If no cache type is set, a Redis URL selects the cache type `redis`.
   const { cacheType = 'redis' } = settings ?? {}
   const redisUrl = cacheType === 'redis' ? env.OAUTH2_CACHE_REDIS_URL : undefined
   const transients = redisUrl ? await attempt(() => transientsFrom(redisUrl)) : undefined
@@ -139,28 +140,27 @@ const cannotListen = (error: NodeJS.ErrnoException, port: number, host: string):
       EADDRNOTAVAIL: 'is not available: the host is not an IP address of this machine',
     }[error.code ?? ''] ?? `cannot be used (${error.message})`
   return new CannotListen(
-    `Port ${port} on ${host} ${why}. Choose another with PORT or HOST, for instance PORT=3001.`,
+    `Port ${port} on ${host} ${why}. Choose another port or host, for instance with PORT=3001.`,
   )
 }
 
-/** Milliseconds after a signal within which requests in flight may complete. */
+/** After a signal, requests in flight have this many milliseconds to complete. */
 const gracePeriod = 10_000
 
 /**
- * Milliseconds after a signal within which a client may send one more request on a keep-alive connection. The response
+ * After a signal, a client has this many milliseconds to send one more request on a keep-alive connection. The response
  * contains `Connection: close`.
  */
 const keepAlivePeriod = 1_000
 
 /**
  * Shuts the server down at SIGTERM or SIGINT, in these steps:
- * 1. It runs `drain`, accepts no new connections, and responds to requests on open connections with `Connection:
- * close`.
- * 2. After a second, it closes idle connections.
- * 3. When all requests are finished, at the latest ten seconds after the signal, it closes all connections, runs
- *    `close` and exits.
+ * 1. Runs `drain`, accepts no new connections, and adds `Connection: close` to the responses on open connections.
+ * 2. After a second, closes idle connections.
+ * 3. When all requests are finished, at the latest ten seconds after the signal, closes all connections, runs `close`
+ *    and exits.
  *
- * A second signal terminates the process immediately.
+ * If the process receives the same signal again, the process terminates immediately.
  */
 export const closeOnSignal = (
   server: Server,
@@ -197,12 +197,12 @@ export const closeOnSignal = (
 const stopListening = (server: Server): Promise<void> =>
   new Promise((resolve) => Listener.prototype.close.call(server, () => resolve()))
 
-// Adds `Connection: close`, because an idle keep-alive connection would delay the shutdown for seconds.
+// Adds `Connection: close`, because an idle keep-alive connection would delay the shutdown by a second.
 const endConnection = (response: ServerResponse): void => {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
-/** Returns the message of an error that the operator can fix; undefined for a bug of this package. */
+/** Returns the message of an error that the operator can fix; undefined for any other error. */
 export const startProblem = (error: unknown): string | undefined =>
   error instanceof InvalidSettings ||
   error instanceof StoreUnusable ||

@@ -32,10 +32,10 @@ const read = async (file: string): Promise<string | undefined> => {
   }
 }
 
-// Write a temporary file and link it: if two processes start concurrently, only one can create the link, and readers
-// never see a partial key.
+// Write the key to a temporary file, and create a link to this file. If two processes start concurrently, only one
+// process can create the link, and readers never see a partial key.
 const create = async (file: string): Promise<string> => {
-  // Use a random name: process IDs are not unique if two containers, each with a process 1, share the directory.
+  // Use a random name instead of the process ID: two containers with the process ID 1 may share the directory.
   const temporary = `${file}.${randomBytes(8).toString('hex')}`
   await writeFile(temporary, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx' })
   try {

@@ -7,11 +7,11 @@ import type { SweeperKind } from './sweeper-kinds.ts'
 
 /** The minimum time between the first and the second failed look-up of a user, in milliseconds. */
 export const missingFor = 86_400_000
-/** The maximum number of users that one run looks up. */
+/** The number of checked users after which a run looks up no further batch. */
 const usersPerRun = 200
 /** The maximum number of users that one batch looks up. */
 const usersPerBatch = 20
-/** The number of missing users that a run accepts even if they exceed the maximum share. */
+/** A run accepts this number of missing users, even above the maximum share. */
 const alwaysToleratedMissing = 10
 /** The maximum share of missing users among the checked users. If more users are missing, the run removes nothing. */
 const maxMissingShare = 0.1
@@ -28,23 +28,23 @@ export interface MissingUsersOptions {
 interface Checked {
   readonly ids: Set<UserId>
   readonly missing: UserId[]
-  /** The number of times that the run continued with the first user after the last user. */
+  /** The number of times that the run reached the last user, and continued with the first user. */
   wraps: number
 }
 
-/** A user whom the second look-up did not find either. */
+/** A user who is missing at the second look-up too. */
 interface MissingUser {
   readonly id: UserId
   readonly since: number
-  /** If a newer user has the ID, rows created before this time belong to the missing user. Otherwise null. */
+  /** If a newer user has the ID, only rows created before this time belong to the missing user. Otherwise null. */
   readonly before: number | null
   hasEvent: boolean
 }
 
 /**
- * Looks up the owners of rows in the application. Removes the rows of users whom two look-ups, a day apart, did not
- * find, and the rows of a former user whose ID belongs to a newer user at both look-ups. Removes nothing if so many users
- * are missing that the look-up itself is probably broken.
+ * Looks up the owners of rows in the application. A user is missing if the look-up does not find the user, or finds a
+ * newer user with the same ID. Removes the rows of users who are missing at two look-ups, at least a day apart. If so
+ * many users are missing that the look-up itself is probably broken, removes nothing.
  */
 export class MissingUsers {
   readonly #options: MissingUsersOptions
@@ -90,8 +90,8 @@ export class MissingUsers {
     const { ids, missing } = checked
     const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
     const isEnd = batch.length < usersPerBatch
-    // After the last user, continue with the first user: a batch at the end may be too small for a significant share of
-    // missing users.
+    // After the last user, continue with the first user. A small batch at the end would not show whether the share of
+    // missing users is plausible.
     this.#lastUser = isEnd ? null : (batch.at(-1) ?? null)
     if (isEnd) checked.wraps += 1
     const added = batch.filter((id) => !ids.has(id))
@@ -134,7 +134,10 @@ export class MissingUsers {
     return vanished
   }
 
-  /** Returns which rows belong to a missing or former user; undefined if the current user owns all rows. */
+  /**
+   * Returns the time before which the rows of an ID belong to a former user; null if the user is missing. Returns
+   * undefined if the current user owns all rows.
+   */
   async #formerRows(id: UserId): Promise<{ readonly before: number | null } | undefined> {
     const { users, store } = this.#options
     const user = await users.find(id)

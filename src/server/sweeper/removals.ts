@@ -9,7 +9,7 @@ import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
 /** The maximum number of rows that `begin` removes before it returns. Further rows are removed in the background. */
 const maxBeforeReturn = 100
 /**
- * Milliseconds after a deletion for which the sweeper still looks for rows of the client or user. A request that began
+ * After a deletion, the sweeper looks for rows of the client or user for this many milliseconds. A request that began
  * before the deletion may insert a row after the deletion.
  */
 const listedFor = 60_000
@@ -38,8 +38,8 @@ export class Removals {
   }
 
   /**
-   * Removes a few rows of a deleted client or user before it returns, and the other rows in the background. Call this
-   * method after the deletion is committed.
+   * Removes the rows of a deleted client or user: the first rows before this method returns, and the other rows in the
+   * background. Call this method after the deletion is committed.
    */
   async begin(removal: Pick<Removal, 'kind' | 'key'>): Promise<void> {
     const { store } = this.#options
@@ -76,8 +76,8 @@ export class Removals {
   }
 
   /**
-   * Returns the `SweeperKind` that removes the rows of all deleted clients and users. It also continues the removals of
-   * processes that were killed.
+   * Returns the `SweeperKind` that removes the rows of all deleted clients and users, including removals that a killed
+   * process has begun.
    */
   kind(): SweeperKind {
     const { store, clock } = this.#options

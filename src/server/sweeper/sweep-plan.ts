@@ -6,16 +6,16 @@ import { sweepTimes } from './sweeper-kinds.ts'
 
 /** The number at which counting the rows of a kind stops. */
 const maxCounted = 10_000
-/** The maximum number of listed users and deleted clients. */
+/** The maximum number of missing users, and of deleted clients and users, in the plan. */
 const maxListed = 1_000
 
 /** The rows that a run of the sweeper would remove now, and the reasons. */
 export interface SweepPlan {
-  /** The reason why this process must not remove anything now; null if it may remove rows. */
+  /** The reason why this process must not remove anything now; null if the process may remove rows. */
   readonly heldBecause: string | null
-  /** The kinds of rows to remove. A count of 10,000 means 10,000 or more. */
+  /** The kinds of rows to remove. Counting stops at 10,000 rows of a kind, and at 1,000 deleted clients and users. */
   readonly rows: readonly { readonly what: string; readonly why: string; readonly count: number }[]
-  /** Users whom the application did not find, earliest first. A user who is found again is removed from this list. */
+  /** Users whom the application did not find, or whose ID belongs to a newer user, earliest first. */
   readonly missingUsers: readonly {
     readonly userId: string
     /** The time of the first look-up that did not find the user, in milliseconds since the epoch. */

@@ -32,7 +32,7 @@ export interface KindsOptions {
   readonly grantTypesOfClients: readonly string[]
 }
 
-/** Returns the times by which a run at the time `now` decides which rows have expired. */
+/** Returns the times that a run at the time `now` compares with rows, to decide which rows have expired. */
 export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
   const { auditExpiresIn, unusedClientExpiresIn, sessionIdleExpiresIn } = settings
   return {
@@ -89,7 +89,7 @@ export const sweeperKinds = (
   ]
 }
 
-// Continue until a batch is empty: a batch may be smaller than the limit, because dependent rows are deleted together.
+// Continue until a batch is empty: a batch below the limit is not necessarily the last batch.
 const untilNone = (name: string, remove: (limit: number) => Promise<number>): SweeperKind => ({
   name,
   removeSome: async (limit) => (await remove(limit)) || null,

@@ -8,7 +8,7 @@ const maxBatchTime = 10
 const minPause = 2
 /** The maximum pause between two batches in milliseconds, which applies after a batch that a busy disk slowed down. */
 const maxPause = 500
-/** The pause after a batch relative to its duration, so that most of the CPU and disk is available to requests. */
+/** The pause after a batch relative to the batch's duration, so that most of the CPU and disk is left for requests. */
 const pauseFactor = 4
 /** The relative pause in a run that has taken longer than `behindAfter`. */
 const shortPauseFactor = 1

@@ -9,7 +9,7 @@ import { BatchSize, pauseAfter } from './sweeper-pace.ts'
 
 /** The key of the lease. Only the node that has the lease performs scheduled runs. */
 const leaseKey = 'sweeper'
-/** The duration of a lease relative to the interval. It is below 1, so that the lease expires before the next run. */
+/** The duration of a lease relative to the interval: below 1, so that the lease expires before the next run. */
 const leaseShare = 0.9
 
 export interface SweeperOptions {
@@ -54,7 +54,8 @@ export class Sweeper {
   }
 
   /**
-   * Removes expired rows now, even if another node has the lease. @returns the number of removed rows
+   * Removes expired rows now, even if another node has the lease. Joins a run that this node has already begun.
+   * @returns the number of removed rows
    * @throws ClockInDoubt if this node must not remove anything
    */
   run(): Promise<number> {

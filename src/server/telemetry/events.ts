@@ -8,7 +8,7 @@ export interface LogEvent {
 
 const outage = 'The store, Redis or password hashing is overloaded or unavailable.'
 const tampered =
-  'The row was changed in the database without this server, or a secret key is missing. The row is refused.'
+  'The server refuses a row that was changed without this server, or whose secret key is missing.'
 
 /** Every log event. The reference is generated from this table, and the counter of each event starts at 0. */
 export const events: Readonly<Record<string, LogEvent>> = {
@@ -30,7 +30,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'audit.tampered': {
     levels: ['error'],
     sentence:
-      'A row or a checkpoint of the audit log was changed, removed or inserted without this server. `audit verify` lists all of them.',
+      'A row or a checkpoint of the audit log was changed, removed or inserted without this server. `audit verify` lists every defect.',
   },
   'authorization_code.reused': {
     levels: ['warn'],
@@ -64,7 +64,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'credential.leaked': {
     levels: ['warn'],
     sentence:
-      'A secret scanner found a token or a client secret. The server revoked the credential, and called `onLeaked`.',
+      'A secret scanner found a token or a client secret. The server revoked the credential, and calls `onLeaked`.',
   },
   'device_code.reused': {
     levels: ['warn'],
@@ -147,7 +147,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'secret_key.not_noted': {
     levels: ['warn', 'error'],
     sentence:
-      'The node could not record which secret key it uses, or read which keys other nodes use. It tries again within a minute.',
+      'The node could not record which secret key it uses, or read which keys other nodes use. The node tries again within a minute.',
   },
   'secret_key.unreadable_rows': {
     levels: ['error'],
@@ -163,7 +163,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'settings.loosened': {
     levels: ['warn'],
     sentence:
-      'At start-up: a setting makes the server less strict than it can be. The implicit grant and tokens in the query are reported too, although both are enabled by default.',
+      'At start-up: a setting makes the server less strict than possible. The implicit grant and tokens in the query are reported too, although both are enabled by default.',
   },
   'signing_key.tampered': { levels: ['error'], sentence: tampered },
   'sweeper.failed': {
@@ -191,7 +191,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'user_code.guessed': {
     levels: ['warn'],
     sentence:
-      'Within ten minutes, 50 wrong user codes were entered on the device page: somebody is guessing codes.',
+      'Within ten minutes, 50 wrong user codes were entered on the device page: somebody may be guessing codes.',
   },
   'user_link.failed': {
     levels: ['error'],
@@ -211,6 +211,6 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'users.reusable_ids': {
     levels: ['warn'],
     sentence:
-      'The server cannot recognize a new user who has the ID of a deleted user: there are no foreign keys, and no creation time of the users. For callbacks, the entry appears when `find` first returns a user without `createdAt`.',
+      'The server cannot recognize a new user who has the ID of a deleted user: there are no foreign keys, and no creation time of the users. For callbacks, the entry appears if the first user that `find` returns has no `createdAt`.',
   },
 }

@@ -2,7 +2,7 @@
 export interface Instrument {
   readonly name: string
   readonly kind: 'counter' | 'histogram' | 'gauge'
-  /** The unit in UCUM notation. Braces contain what is counted, such as `{row}`. */
+  /** The unit in UCUM notation. Braces contain the counted thing, such as `{row}`. */
   readonly unit: string
   readonly sentence: string
   readonly attributes: Readonly<Record<string, string>>

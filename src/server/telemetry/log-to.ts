@@ -33,7 +33,7 @@ export const logToStderr = (): LogSink =>
 
 const maxCauses = 5
 
-// Omit the other fields of an error: an error of a database driver may contain the parameter values of a statement.
+// Omit all fields except name, stack and cause: errors of a database driver may contain the parameters of a statement.
 const withoutFields = (value: unknown, depth = 0): unknown => {
   if (!(value instanceof Error)) return value
   const { name, stack, cause } = value

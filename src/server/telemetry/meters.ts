@@ -4,7 +4,7 @@ import type { AttributesOf, Instrument } from './instruments.ts'
 /** The OpenTelemetry instrumentation scope of this package. */
 export const scopeName = 'svc-oauth2server'
 
-/** The enabled receivers of measurements: the OpenTelemetry SDK of the application, `/metrics`, or both. */
+/** The enabled receivers of measurements: the OpenTelemetry SDK of the application, and `/metrics`. */
 export type Meters = readonly Meter[]
 
 /** Returns the active meters. @param own the meter of `/metrics`, if it is enabled */
@@ -39,7 +39,7 @@ export const recorder = <I extends Instrument>(meters: Meters, instrument: I): R
 }
 
 /**
- * Creates a gauge or a counter whose value is read when measurements are collected.
+ * Creates a gauge or a counter in every meter. Each collection of measurements calls `read` for the value.
  * @returns a function that stops the observation
  */
 export const observed = <I extends Instrument>(

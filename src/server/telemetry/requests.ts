@@ -14,7 +14,7 @@ export interface Observers {
   readonly log: LogSink
 }
 
-/** Handles a request, and reports the route pattern to `matched`. */
+/** Handles a request, and calls `matched` with the route pattern. */
 type Answering<A> = (matched: (route: string) => void) => A | Promise<A>
 
 /** Returns a function that assigns an ID to each request, and measures, traces and logs the request. */

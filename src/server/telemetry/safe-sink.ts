@@ -1,8 +1,8 @@
 import type { LogSink } from '../../model/log.ts'
 
 /**
- * Wraps a log function of the application, so that its errors do not affect requests. An entry is lost if the function
- * throws an error or returns a promise that rejects. The first failure emits a process warning.
+ * Wraps a log function of the application, so that errors of this function do not affect requests. If the function
+ * throws or returns a promise that rejects, the log entry is lost. The first failure emits a process warning.
  */
 export const safeSink = (sink: LogSink): LogSink => {
   let hasWarned = false

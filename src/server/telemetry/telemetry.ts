@@ -13,7 +13,7 @@ export interface Telemetry {
   readonly tokenLookup: (outcome: LookupOutcome) => void
   /** Counts a grant by its outcome. @throws any error of `run` */
   readonly grant: <T>(type: string, run: () => Promise<T>) => Promise<T>
-  /** Measures a run of the sweeper, which returns the number of removed rows. */
+  /** Measures a run of the sweeper. `run` returns the number of removed rows. */
   readonly sweep: (run: () => Promise<number>) => Promise<number>
   /** Measures every operation of a store; undefined if measurements are disabled. */
   readonly aroundStore: AroundStore | undefined

@@ -13,7 +13,7 @@ import type { RequestSource } from '../../http/request.ts'
 import { scopeName } from './meters.ts'
 
 /**
- * Creates the spans of the server. The spans contain neither URLs nor error messages, since both may contain secrets.
+ * Creates the spans of the server. The spans omit URLs and error messages, because these may contain secrets.
  */
 export interface Traces {
   /** Runs `run` in a span for a request to an endpoint of the server, if the application uses tracing. */
@@ -57,7 +57,7 @@ export const createTraces = (): Traces => {
 
 const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
 
-// Check this for each request, because the application may start tracing at any time.
+// Check the provider for each request, because the application may start tracing at any time.
 const isTraced = (): boolean => {
   const provider = trace.getTracerProvider()
   return (

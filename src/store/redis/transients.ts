@@ -1,7 +1,7 @@
 import type { OpenTransients } from '../contract/transients.ts'
 import type { Commands } from './connection.ts'
 
-/** Runs a command. @throws StoreUnavailable if Redis cannot run it */
+/** Runs a command. @throws StoreUnavailable if Redis cannot run the command */
 export type Run = <T>(command: (redis: Commands) => Promise<T>) => Promise<T>
 
 /**

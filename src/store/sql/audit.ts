@@ -22,7 +22,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
 
   // Returns the IDs of open transactions that may have inserted rows. In PostgreSQL, a row gets its ID before the
   // commit, and its transaction holds a lock on the table until the commit. In SQLite, transactions write one after the
-  // other, so the list is empty.
+  // other, so the IDs become visible in ascending order, and the list is empty.
   const writers = async (): Promise<readonly string[]> => {
     if (!locking) return []
     const { rows } = await sql<{ writer: string }>`
@@ -116,8 +116,8 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     },
 
     async mark({ after, until }) {
-      // Read the last ID before the open transactions. A transaction with a smaller ID is then in the list, or has
-      // already ended.
+      // Query the last ID before the list of open transactions. A transaction with a smaller ID is then in the list, or
+      // has already ended.
       const [row] = await read
         .selectFrom('oauth2server_audit')
         .select((q) => q.fn.max('id').as('id'))

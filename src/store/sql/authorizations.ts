@@ -24,7 +24,7 @@ const fromRow = (row: Row): Authorization => ({
 
 /**
  * The maximum number of IDs that `listExceeding` returns. After the setting `authorizationsPerApplication` was lowered,
- * a user may have more surplus authorizations. Each new authorization then revokes a part of them.
+ * a user may have more surplus authorizations than this number. Each new authorization then revokes a part of them.
  */
 const maxExceeding = 100
 

@@ -9,7 +9,8 @@ import { userSource } from './user-source.ts'
 export const clientVersion: RawBuilder<string> = sql`encode(sha256(convert_to((c.*, u.*)::text, 'UTF8')), 'hex')`
 
 /**
- * Returns the SQL that selects the current version of each client in `given`. Ignores rows without a `client_version`.
+ * Returns the SQL that selects the current versions of clients. The surrounding statement lists the clients in the
+ * table `given`; rows without a `client_version` are ignored.
  */
 export const currentClientVersions = (
   handle: Pick<Handle, 'read' | 'users' | 'types' | 'locking'>,

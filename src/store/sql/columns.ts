@@ -12,7 +12,7 @@ export interface Column<Source, Property extends keyof Source, Stored> {
   readonly decode: (stored: Stored) => Source[Property]
 }
 
-/** One entry for each column of a table that the record determines. */
+/** One entry for each column whose value is derived from the record. */
 export type ColumnsOf<Source, Row> = {
   readonly [Name in keyof Row]: Column<Source, keyof Source, Row[Name]>
 }

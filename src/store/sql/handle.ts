@@ -59,7 +59,7 @@ export const holds = ({ locking, inTransaction }: Handle): boolean => locking &&
 /** Finds a row by its key. */
 export interface Find<Row> {
   (key: string): Promise<Row | undefined>
-  /** Returns the row of the latest query for this key, without a query. Returns undefined if the row is not cached. */
+  /** Returns the cached row of the latest query for this key, or undefined. Does not query the database. */
   readonly recall?: (key: string) => Row | undefined
 }
 
@@ -140,8 +140,8 @@ export const onceFor = <Row extends object, Result extends object>(
 }
 
 /**
- * Builds the condition of a join that looks up a unique key for each row. With `any`, PostgreSQL has to look up each
- * key in its index, and cannot choose a hash or merge join.
+ * Builds the condition of a join that looks up a unique key for each row. With `any`, PostgreSQL must look up each key
+ * in its index, and cannot choose a hash or merge join.
  */
 export const byKey = (
   { locking }: Pick<Handle, 'locking'>,

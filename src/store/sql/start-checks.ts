@@ -190,7 +190,7 @@ const schemaProblems = async (handle: Checked): Promise<readonly string[]> => {
 }
 
 const remedy =
-  'Start the program or the command with the configuration that created the tables (--config); or drop every table whose name begins with oauth2server_, which deletes all clients and tokens, and start again.'
+  'Start the program or the command with the configuration that created the tables (--config). To delete all clients and tokens instead, drop every table whose name begins with oauth2server_, and start again.'
 
 const ownTable = 'oauth2server_client'
 const keyTypes: readonly UserKeyType[] = ['integer', 'text', 'uuid']

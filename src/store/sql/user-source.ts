@@ -19,7 +19,7 @@ export interface UserColumns {
   readonly created_at?: number | null | undefined
 }
 
-/** Builds the subquery for the users, with the columns `UserColumns` for every location of the users. */
+/** Builds the subquery that selects the users, as `UserColumns`, from the configured location. */
 export const userSource = <A extends string>(
   { read: db, users, types, locking }: Pick<Handle, 'read' | 'users' | 'types' | 'locking'>,
   alias: A,
@@ -66,8 +66,8 @@ const earliestRow = (user: string) =>
   sql`${sql.ref(`${user}.created_at`)} - ${sql.lit(reuseMargin)}`
 
 /**
- * Builds the condition that the user of a row exists and was not created after the row. The condition is true for rows
- * without a user, and if the store cannot read the users.
+ * Builds the condition that the user of a row exists and was not created after the row. Rows without a user meet the
+ * condition. If the store cannot read the users, all rows meet the condition.
  * @param row the columns of the row: its user, and the time of its creation
  * @param user the alias of the joined user
  */
@@ -126,7 +126,7 @@ const attributesOf = ({ users }: Pick<Handle, 'users'>): readonly string[] =>
 
 /**
  * Returns the attributes of a user by the names of their columns; undefined if no attributes are configured.
- * @param prefix the prefix of the columns of the row
+ * @param prefix the prefix of the attribute columns in the row
  */
 export const attributesIn = (
   handle: Pick<Handle, 'users'>,

@@ -249,7 +249,7 @@ test('does not start an application with a resource that the server does not pro
   const server = await createTestServer()
   await expect(appOf(server, [Elsewhere], new ExpressAdapter())).rejects.toThrow(
     new TypeError(
-      'There is no resource https://nothing.example. The option resources lists: http://localhost.',
+      'There is no resource https://nothing.example. The resources of the server are: http://localhost.',
     ),
   )
   await server.close()

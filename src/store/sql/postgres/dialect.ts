@@ -41,7 +41,10 @@ export interface PostgresConnections {
 export interface PostgresDialectOptions {
   /** Whether statements are prepared. False behind PgBouncer in transaction mode. */
   readonly prepare: boolean
-  /** Retries statements outside of transactions after lock timeouts. If undefined, such statements fail. */
+  /**
+   * Retries statements outside of transactions after lock timeouts. If undefined, these statements fail after a lock
+   * timeout.
+   */
   readonly lockRetries?: LockRetries | undefined
   /** The adapter with the migration lock. The default is the adapter of Kysely. */
   readonly adapter?: DialectAdapter

@@ -45,7 +45,7 @@ export const hostTransactions = ({ handle, schema }: HostTransactionOptions) => 
   ): Promise<HostTransaction<T>> => {
     if (running.has(client))
       throw new TypeError(
-        'server.transaction(client, …) already runs on this client. Inside, use tx.transaction(…).',
+        'server.transaction(client, …) already runs on this client. Inside the transaction, use tx.transaction(…).',
       )
     running.add(client)
     const connections = hostConnection(client)
@@ -77,7 +77,7 @@ export const hostTransactions = ({ handle, schema }: HostTransactionOptions) => 
 
 /**
  * Returns a text that identifies the database and its tables. The text contains the start time in microseconds, because
- * two PostgreSQL servers hardly start at the same time.
+ * two PostgreSQL servers are unlikely to start at the same time.
  */
 const databaseOf = async (db: Kysely<Tables>, schema?: string): Promise<string> => {
   const table = schema === undefined ? 'oauth2server_token' : `"${schema}".oauth2server_token`

@@ -110,7 +110,7 @@ export class SqliteDatabase {
 
   async rollback(): Promise<void> {
     this.#inTransaction = false
-    // If the disk is full or broken, SQLite has already rolled back, and `rollback` would fail.
+    // If the disk is full or broken, SQLite may have rolled back already. A `rollback` would then fail.
     if (this.#database.isTransaction) await this.run('rollback', [])
   }
 

@@ -37,7 +37,7 @@ export class SqliteThread {
     this.#synchronous = synchronous
   }
 
-  /** @throws StoreUnavailable */
+  /** Runs a statement in the thread. @throws StoreUnavailable during an outage, or if the thread ends */
   run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
     const worker = this.#startWorker()
     return new Promise((resolve, reject) => {

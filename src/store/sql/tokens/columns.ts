@@ -16,7 +16,8 @@ type TokenTable = Selectable<Tables['oauth2server_token']>
 type RotatedTable = Selectable<Tables['oauth2server_rotated_refresh_token']>
 
 /**
- * The columns that a record determines. The database assigns the ID. `touch` and `noteScopes` write the other columns.
+ * The columns whose values are derived from a token. The database assigns the ID. `touch` and `noteScopes` write the
+ * other columns.
  */
 export type TokenValues = Omit<
   TokenTable,

@@ -122,7 +122,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
             ([id, { at, address }]) =>
               sql`(cast(${id} as bigint), cast(${at} as bigint), cast(${address} as text))`,
           )
-        // Skip a locked token, because other requests would wait for this statement.
+        // Skip locked tokens. A waiting statement would block requests for the tokens that it has already locked.
         const free = locking
           ? sql`and oauth2server_token.id in (select t.id from oauth2server_token as t
               where t.id = any(array(select id from used)) for no key update skip locked)`
@@ -144,7 +144,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
           .select(['id', 'used_scopes'])
           .where('id', 'in', ids.slice(from, from + maxUsesPerStatement))
           .orderBy('id')
-          // Skip a locked token, because other requests would wait for this statement.
+          // Skip locked tokens. A waiting statement would block requests for the tokens that it has already locked.
           .$if(locking, (q) => q.forNoKeyUpdate().skipLocked())
           .execute()
         const changes = rows.map(({ id, used_scopes: before }) => {
