@@ -18,7 +18,7 @@ interface Row {
 const tenMinutes = 600
 const oneMinute = 60
 
-/** Every limit with its default. The setting `limits` overrides them. */
+/** Every limit with its default values. The setting `limits` overrides these values. */
 export const limitTable = {
   wrongPasswordsOfAccount: {
     points: 10,
@@ -119,7 +119,7 @@ export const limitTable = {
     points: 60,
     seconds: oneMinute,
     per: 'address and client',
-    sentence: 'Pushed authorization requests of a public client, which has many installations.',
+    sentence: 'Pushed authorization requests of a public client.',
   },
   clientDocuments: {
     points: 60,

@@ -18,9 +18,8 @@ const described = z
   .readonly()
 
 /**
- * Reads the resources from `OAUTH2SERVER_RESOURCES`, and the resource servers that may introspect the tokens of all
- * resources from `OAUTH2SERVER_INTROSPECTION_CLIENTS`. The option `resources` of the application has no variable,
- * because an application declares its resources in code.
+ * Reads the resources from `OAUTH2SERVER_RESOURCES`. Adds the clients in `OAUTH2SERVER_INTROSPECTION_CLIENTS` to every
+ * resource, so that these clients may introspect all tokens.
  * @param issuer the identifier of the whole application, which is always a resource
  * @throws InvalidSettings
  */

@@ -212,8 +212,8 @@ export interface SettingsInput {
    */
   readonly initialAccessToken?: SettingValues['initialAccessToken']
   /**
-   * Seconds after its registration at which a client that registered itself is removed if it has
-   * no tokens; 0: never.
+   * The age of an unused client, in seconds, at which the server deletes the client; 0: never. An
+   * unused client was not registered by a user, and has no token, authorization or consent.
    *
    * Default: `604800`. The variable `OAUTH2SERVER_UNUSED_CLIENT_EXPIRES_IN` accepts an integer
    * from 0 to 31536000.
@@ -296,7 +296,8 @@ export interface SettingsInput {
   readonly userClaimsInIdToken?: SettingValues['userClaimsInIdToken']
   /**
    * Whether a client can send its authorization request as a request object, a JWT (RFC 9101).
-   * The client sends the JWT in the parameter `request`, or its registered URL in `request_uri`.
+   * The client sends the JWT in the parameter `request`, or a registered URL of the JWT in
+   * `request_uri`.
    *
    * Default: `false`. The variable `OAUTH2SERVER_REQUEST_OBJECTS` accepts true or false.
    */
@@ -359,8 +360,8 @@ export interface SettingsInput {
    */
   readonly refreshTokenExpiresIn?: SettingValues['refreshTokenExpiresIn']
   /**
-   * Seconds after a refresh for which a retry with the used refresh token returns the same
-   * response, and for which the former access token remains valid; 0: neither.
+   * Seconds after a refresh in which a retry with the used refresh token returns the same
+   * response. The former access token also remains valid, at most for this time. 0: neither.
    *
    * Default: `60`. The variable `OAUTH2SERVER_REFRESH_TOKEN_LEEWAY` accepts an integer from 0 to
    * 3600.

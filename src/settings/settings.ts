@@ -204,7 +204,7 @@ export const settings = {
     0,
     31_536_000,
     604_800,
-    'Seconds after its registration at which a client that registered itself is removed if it has no tokens; 0: never.',
+    'The age of an unused client, in seconds, at which the server deletes the client; 0: never. An unused client was not registered by a user, and has no token, authorization or consent.',
   ),
   clientIdMetadataDocuments: flag(
     false,
@@ -261,7 +261,7 @@ export const settings = {
   ),
   requestObjects: flag(
     false,
-    'Whether a client can send its authorization request as a request object, a JWT (RFC 9101). The client sends the JWT in the parameter `request`, or its registered URL in `request_uri`.',
+    'Whether a client can send its authorization request as a request object, a JWT (RFC 9101). The client sends the JWT in the parameter `request`, or a registered URL of the JWT in `request_uri`.',
   ),
   signingKeyExpiresIn: integer(
     3_600,
@@ -307,7 +307,7 @@ export const settings = {
     0,
     3_600,
     60,
-    'Seconds after a refresh for which a retry with the used refresh token returns the same response, and for which the former access token remains valid; 0: neither.',
+    'Seconds after a refresh in which a retry with the used refresh token returns the same response. The former access token also remains valid, at most for this time. 0: neither.',
   ),
   authorizationExpiresIn: integer(
     0,

@@ -12,8 +12,8 @@ export interface Listener {
 type IsKept = (event: AuditEvent) => boolean
 
 /**
- * Wraps a store, so that the listener receives each event after the commit. The listener never receives an event that
- * was rolled back.
+ * Wraps a store, so that the listener receives each event that is passed to `audit.add`. Inside a transaction, the
+ * listener receives the events after the commit, and never an event that was rolled back.
  * @param isKept selects the events to store; by default all
  */
 export const notifying = <S extends Store>(store: S, listener: Listener, isKept?: IsKept): S => ({

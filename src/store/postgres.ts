@@ -29,12 +29,12 @@ export interface PostgresOptions {
   readonly connectTimeout?: number
   /**
    * Maximum duration of a statement in milliseconds, at least 1. Default 3,000. PostgreSQL also aborts a transaction
-   * in which no statement runs for nearly as long.
+   * that is idle for about as long.
    */
   readonly statementTimeout?: number
   /**
-   * The PostgreSQL schema of the tables, which is created if it is missing. Default: the first existing schema of the
-   * `search_path`, usually `public`. If you set this option, write the schema in the name of your own user table:
+   * The PostgreSQL schema of the tables. A migration creates a missing schema. Default: the first existing schema of
+   * the `search_path`, usually `public`. If you set this option, write the schema in the name of your own user table:
    * `public.people`. Cannot be combined with `prepare: false`; set the `search_path` of the role instead.
    */
   readonly schema?: string
@@ -114,8 +114,8 @@ interface Connecting {
   readonly poolSize: number
   readonly transactions?: TransactionCommands
   /**
-   * Opens a connection without the timeouts of requests. Building an index, or waiting for another process that
-   * migrates, takes longer.
+   * Opens a connection without the statement timeout of requests. Building an index, or waiting for the migration of
+   * another process, takes longer.
    */
   readonly openForMigration: () => PostgresConnections
 }
@@ -144,12 +144,12 @@ const ownPool = (
       max: poolSize,
       statement_timeout: statementTimeout,
       lock_timeout: Math.min(lockTimeout, statementTimeout),
-      // This timeout of the driver is longer than the timeout of PostgreSQL, so it only applies if PostgreSQL does not
+      // The server waits longer than `statement_timeout`. This timeout therefore only applies if PostgreSQL does not
       // respond, for instance because the connection was lost.
       query_timeout: statementTimeout + margin,
       idle_in_transaction_session_timeout: idleInTransaction(statementTimeout),
     },
-    // With `prepare: false`, the connections lead to PgBouncer, which rejects these settings.
+    // `prepare: false` means that the connections lead to PgBouncer. PgBouncer rejects these settings.
     prepare ? planSettings : [],
   )
   const openForMigration = () =>
@@ -194,8 +194,8 @@ const timeoutsOf = (statementTimeout: number): readonly string[] => [
   `idle_in_transaction_session_timeout = ${idleInTransaction(statementTimeout)}`,
 ]
 
-// This timeout is shorter than the statement timeout. If a process loses its connection in a transaction, PostgreSQL
-// therefore releases the locks of the transaction before the statements of other processes time out.
+// By default, this timeout is shorter than the statement timeout. If a process loses its connection in a transaction,
+// PostgreSQL releases the locks of the transaction before the statements of other processes time out.
 const idleInTransaction = (statementTimeout: number): number =>
   Math.max(statementTimeout - margin, margin)
 
@@ -203,11 +203,11 @@ const idleInTransaction = (statementTimeout: number): number =>
 const margin = 500
 
 /**
- * Planner settings of the connections that serve requests. PostgreSQL keeps the plan of a prepared statement and of the
- * check of a foreign key. While a table is small, PostgreSQL considers a scan of the whole table, a walk through a
- * whole index (an index-only scan) or a join of whole tables as cheap as the look-up of a key, and would keep such a
- * plan after the table has grown. JIT compilation takes longer than these short statements. PostgreSQL still scans a
- * table if no index matches. See docs/decisions/0016-plans.md.
+ * Planner settings of the connections that serve requests. PostgreSQL caches the plans of prepared statements and of
+ * foreign key checks. For a small table, a sequential scan, an index-only scan or a join of whole tables costs no more
+ * than an index look-up. Without these settings, PostgreSQL might cache such a plan and use it after the table has
+ * grown. JIT compilation takes longer than these short statements. PostgreSQL still scans a table if no index matches.
+ * See docs/decisions/0016-plans.md.
  */
 const planSettings = [
   'enable_seqscan',
@@ -236,7 +236,7 @@ const check = (database: string | PostgresPool, options: PostgresOptions): void 
       'statementTimeout accepts whole milliseconds from 1. It cannot be switched off: a request must never hang.',
     )
   if (typeof database !== 'string') checkPool(database, options)
-  // Other characters could end the name, and the rest of the text would become another setting or statement.
+  // Other characters could end the name. PostgreSQL would interpret the rest of the text as a setting or a statement.
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
     throw new StoreUnusable(
       `schema accepts lower-case letters, digits and _, at most 63 characters, without a digit at the beginning; the given value is ${JSON.stringify(schema)}.`,

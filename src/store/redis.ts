@@ -18,7 +18,7 @@ import { TimeoutError, withTimeout } from './timeout.ts'
 
 /** The options of `redis(url)`. */
 export interface RedisOptions {
-  /** Prefix of every key. Servers that share one Redis need different prefixes. Default `oauth2server:`. */
+  /** Prefix of every key. Applications that share one Redis need different prefixes. Default `oauth2server:`. */
   readonly keyPrefix?: string
   /** Milliseconds to wait for a connection. Default 2,000. */
   readonly connectTimeout?: number
@@ -91,10 +91,10 @@ export const redis = (
 }
 
 const advice =
-  'Check that Redis runs and that OAUTH2_CACHE_REDIS_URL is correct. Without Redis, OAUTH2_CACHE_TYPE=database keeps short-lived values in the database.'
+  'Check that Redis runs and that OAUTH2_CACHE_REDIS_URL is correct. Without Redis, OAUTH2_CACHE_TYPE=database stores short-lived values in the database.'
 
 /**
- * Whether Redis refuses the command permanently, because of a wrong configuration. The excluded errors are temporary.
+ * Whether Redis refuses the command because of a wrong configuration. The errors in the pattern are temporary.
  */
 const isRefusal = (error: unknown): boolean =>
   error instanceof ErrorReply &&
@@ -118,7 +118,7 @@ const reasonOf = (error: unknown, password: string | undefined): string => {
   return (password === undefined ? text : text.replaceAll(password, '…')).replace(/\.$/, '')
 }
 
-/** Connects to a single Redis, or to a cluster if this Redis belongs to one. */
+/** Connects to a single Redis, or to a cluster if there are several addresses or if the Redis belongs to a cluster. */
 const connectToRedis = async (settings: ConnectionSettings): Promise<RedisConnection> => {
   if (settings.address.nodes.length > 1) return connected(clusterConnection(settings), settings)
   const single = await connected(singleConnection(settings), settings)

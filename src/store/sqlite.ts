@@ -24,7 +24,7 @@ export interface SqliteOptions {
 }
 
 /**
- * An embedded SQLite database in the file at `path`, whose directory is created if it is missing. `:memory:` stores
+ * An embedded SQLite database in the file at `path`. A missing directory of the file is created. `:memory:` stores
  * everything in the memory of this process.
  */
 export const sqlite = (
@@ -48,7 +48,7 @@ export const sqlite = (
     // A column of type `uuid` has numeric affinity in SQLite, which would convert some identifiers to numbers.
     const userKey = keyType === 'uuid' ? 'text' : keyType
     const types = { id: 'integer', userKey } as const
-    // Only one transaction writes at a time, so other transactions cannot change the rows that it has read.
+    // SQLite runs only one writing transaction at a time, so it needs no row locks.
     const store = sqlStore(newHandle({ read, write, purge, users, types, locking: false, hot }))
     if (inMemory) return store
     const probe = new SqliteWriteProbe(write)
@@ -69,7 +69,7 @@ const prepareFile = async (path: string): Promise<void> => {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new StoreUnusable(
-      `The database file ${path} cannot be written (${reason}). Check the owner and mode of the directory, or choose another with DATABASE_URL.`,
+      `The database file ${path} cannot be written (${reason}). Check the owner and mode of the directory, or choose another file with DATABASE_URL.`,
     )
   }
 }

@@ -40,11 +40,11 @@ export interface Store {
   readonly auditCheckpoints: AuditCheckpointStore
   readonly auditCounts: AuditCountStore
   /**
-   * Returns a client as this process last read it. The client may have changed since, so the caller must pass its
-   * version to `tokens.insert`, which compares the versions. Missing if the store cannot compare versions.
+   * Returns the cached row of a client; undefined if this process has no cached row. The row may be outdated, so the
+   * caller must pass its version to `tokens.insert`. The function is missing if the store cannot compare versions.
    */
   readonly recallClient?: ((clientId: string) => RecalledClient | undefined) | undefined
-  /** Runs work in a transaction, or in a savepoint of the open transaction. `tx` provides its operations. */
+  /** Runs work in a transaction, or in a savepoint of the open transaction. The work must use the store `tx`. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
 }
 
@@ -90,7 +90,7 @@ export interface PostgresPoolClient extends PostgresClient {
   off(event: 'error', listener: () => void): unknown
 }
 
-/** The result of work in a transaction that the application began, and that may not have been committed yet. */
+/** The result of work in a transaction of the application. The application may not have committed it yet. */
 export interface HostTransaction<T> {
   readonly result: T
   /** Returns whether the transaction was committed or rolled back; undefined while it is open. */

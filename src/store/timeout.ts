@@ -5,7 +5,7 @@ export class TimeoutError extends Error {
 
 /** Milliseconds that a timer may be late on a busy machine. */
 const usualDelay = 100
-/** Milliseconds that remain for reading a response that arrived while the event loop was blocked. */
+/** Additional milliseconds to wait for a response after the event loop was blocked. */
 const grace = 500
 
 /** Returns whether `due` passed so long ago that the event loop must have been blocked. */

@@ -90,7 +90,7 @@ ${changes.map(({ field, before, after }) => html`<div><dt><code>${field}</code><
 </dl>`
 }
 
-/** Renders the fields for the first and the last day of a list. */
+/** Renders the fields for the first and the last day of the listed events. */
 export const periodFields = (
   { since, until }: { readonly since: string; readonly until: string },
   { texts: { activity } }: Frame,

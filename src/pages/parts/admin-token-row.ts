@@ -9,7 +9,7 @@ import { scopeIds, scopesInShort } from './scopes.ts'
 import { day, time } from './times.ts'
 import { expiryBadge } from './token-row.ts'
 
-/** Renders a token as an entry of the list for administrators, with a form that deletes it after a question. */
+/** Renders a token as an entry of the list for administrators, with a form that deletes the token after a question. */
 export const adminTokenRow = (
   token: AdminTokenItem,
   { action, back }: ArrangedList<AdminTokenItem>,
@@ -26,7 +26,7 @@ export const adminTokenRow = (
     marks: [
       html`<code class="end" title="${texts.token}" dir="ltr">#${id}</code>`,
       badge(token.isPersonal ? texts.personal : texts.issued),
-      // Omit the label for tokens of applications, because all of them expire soon.
+      // Tokens of applications usually expire soon, so a warning would appear on nearly all of these tokens.
       token.isPersonal ? expiryBadge(token.expires, frame) : '',
     ],
     line: [

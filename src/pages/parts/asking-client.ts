@@ -29,8 +29,8 @@ export interface AskingClient {
 /**
  * Renders the statements of this server about the requesting client: a warning if the name mixes alphabets, whether an
  * administrator verified the client, and who registered the client. If a user of this server registered the client,
- * the statements include its website. Otherwise only the client itself claims the website, so `statementsOfClient`
- * renders it.
+ * also renders the website of the client. Otherwise only the client itself claims the website, so
+ * `statementsOfClient` renders the website.
  */
 export const statementsOfServer = (client: AskingClient, frame: Frame): Html => {
   const { consent, facts: words } = frame.texts

@@ -13,8 +13,8 @@ import { day } from './times.ts'
 
 /**
  * Renders an authorized application as an entry of a list.
- * @param list the entries of the list, and its query, to which the user returns. A list without checkboxes has no
- * query.
+ * @param list the entries of the list, and the query of the list to which the user returns; a list without checkboxes
+ * has no query
  */
 export const authorizedRow = (
   item: AuthorizedItem,
@@ -36,7 +36,7 @@ export const authorizedRow = (
       devices(item, name, frame),
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
-      // The line is too narrow for all facts. If there are devices, `devices` renders the other facts.
+      // The line is too narrow for all facts. For an application with devices, `devices` renders these facts.
       ...(item.devices.length > 0
         ? []
         : [allPermissions(item, frame), ...ownerAndWebsite(item, frame)]),

@@ -5,7 +5,7 @@ import { badge, countText, labelled } from './facts.ts'
 import { listRow } from './rows.ts'
 import { day } from './times.ts'
 
-/** Renders an application of its owner as an entry of a list. */
+/** Renders an application as an entry of the list for its owner. */
 export const clientRow = (client: ClientItem, frame: Frame): Html => {
   const { facts: texts } = frame.texts
   return listRow({

@@ -28,7 +28,7 @@ export interface AskedConsent {
 
 /** The parts in which the two consent pages differ. */
 interface Additions {
-  /** The hidden field with the one-time ID of the stored request. The form contains no other part of the request. */
+  /** The hidden field with the one-time ID of the stored request. */
   readonly hidden: { readonly name: string; readonly value: string }
   /** The markup before the client. */
   readonly before?: Html
@@ -70,8 +70,8 @@ ${statementsOfClient(client, frame)}
   )
 }
 
-// If a user presses Enter in a checkbox, the browser presses the first submit button. Make this a button without a
-// decision, and hide it.
+// If a user presses Enter in a checkbox, the browser presses the first submit button. This first button is hidden and
+// submits no decision.
 const undecided = html`<button type="submit" name="confirm" value="" class="unseen" tabindex="-1" aria-hidden="true"></button>`
 
 const account = ({ user, otherAccount }: AskedConsent, { texts }: Frame): Html =>

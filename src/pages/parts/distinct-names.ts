@@ -1,4 +1,4 @@
-/** Appends numbers to equal names. With different names, screen readers distinguish the buttons of the entries. */
+/** Appends numbers to equal names, so that the buttons of different entries have different names in screen readers. */
 export const distinctNames = (names: readonly string[]): readonly string[] => {
   const taken = new Set<string>()
   return names.map((name) => {

@@ -4,7 +4,7 @@ import { formId } from './forms.ts'
 
 /** The state of a form that edits stored values. */
 export interface EditState<Values> {
-  /** The version of the stored values. The form returns it, so that the server detects a change in another tab. */
+  /** The version of the stored values. The form submits the version, so that the server detects a concurrent change. */
   readonly version: string
   /** The stored values, if they have changed since the user opened the form; otherwise undefined. */
   readonly stored: Values | undefined
@@ -41,8 +41,8 @@ export const saveButton = ({ losses }: EditState<unknown>, { texts }: Frame): Ht
     : html`<button type="submit" class="danger">${texts.frame.saveAnyway}</button>`
 
 /**
- * Renders the consequences that the user must confirm. After a change in another tab, renders the stored and the
- * submitted version of each field that differs. Otherwise renders nothing.
+ * Renders the consequences that the user must confirm. Without consequences but after a concurrent change, renders the
+ * stored and the submitted version of each field that differs. Otherwise renders nothing.
  */
 export const editNotice = <Values>(
   { stored, losses }: EditState<Values>,

@@ -29,7 +29,7 @@ export const problemsOf = (
 export const csrf = ({ csrfToken }: Frame): Html =>
   html`<input type="hidden" name="csrf_token" value="${csrfToken}">`
 
-/** Renders the hidden fields of an idempotent form: if it is sent twice, the server processes it once. */
+/** Renders the hidden fields of an idempotent form. If the form is sent twice, the server processes one submission. */
 export const formId = (frame: Frame): Html => html`${csrf(frame)}
 <input type="hidden" name="form_id" value="${frame.formId}">`
 

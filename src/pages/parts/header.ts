@@ -2,8 +2,7 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
 /**
- * The navigation entry of the current page. `isBelow` is true if the current page is a subpage of the page to which the
- * entry links.
+ * The navigation entry of the current page. `isBelow` is true on a subpage of the linked page.
  */
 export interface Place {
   readonly entry: 'tokens' | 'clients' | 'authorized' | 'sessions' | 'activity' | 'leaked' | 'admin'

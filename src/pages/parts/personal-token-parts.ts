@@ -6,7 +6,7 @@ import { overlapField } from './overlap-field.ts'
 import { command, copyable } from './secret.ts'
 import { time } from './times.ts'
 
-/** Renders the value of the token, which is shown only once. */
+/** Renders the new value of the token, which no later page shows; nothing without a new value. */
 export const freshValue = ({ fresh, action }: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   if (!fresh) return html``
@@ -32,7 +32,7 @@ ${formId(frame)}
 </form>`
 }
 
-/** Renders the used scopes of the token, with a button that removes the unused scopes; nothing if all are used. */
+/** Renders the used scopes, with a button that removes the unused scopes; nothing if `usedScopes` is null. */
 export const unusedScopes = (view: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   const { usedScopes, values } = view

@@ -26,7 +26,7 @@ export const gravestFirst = (scopes: readonly Scope[]): readonly Scope[] =>
 const gravity = ({ access, risk }: Scope): number =>
   (risk === 'high' ? 2 : 0) + (access === 'write' ? 1 : 0)
 
-/** Renders the text and the ID of a scope, and says in words whether it permits changes and whether it is dangerous. */
+/** Renders the text and the ID of a scope, and words for the kind of access and for a high risk. */
 export const scopeText = (scope: Scope, { reader, texts: { facts } }: Frame): Html => {
   const { helpText } = scope.textsFor(reader.language)
   const { access, risk } = scope

@@ -44,7 +44,7 @@ const addCopyButton = (element) => {
   element.after(button)
 }
 
-// Screen readers announce a status only if it appears after the page, so insert each status with a delay.
+// Screen readers announce only a status that is inserted after the page has loaded, so insert each status with a delay.
 for (const status of document.querySelectorAll('[role=status]')) {
   const content = [...status.childNodes]
   status.style.minHeight = status.offsetHeight + 'px'

@@ -9,7 +9,7 @@ export const time = (frame: Frame, at: number): Html => {
   return html`<time datetime="${date.toISOString()}" data-time="minute">${text}</time>`
 }
 
-/** Renders the day of a time. */
+/** Renders the day of a time in UTC. The script of the page converts the day to the reader's time zone. */
 export const day = (frame: Frame, at: number): Html => {
   const date = new Date(at)
   const text = formatsOf(frame.reader.locale).day.format(date)

@@ -8,14 +8,14 @@ export interface WrittenCount extends RoutineCount {
   readonly writer: number
 }
 
-/** The sum over several hours and users. */
+/** The number of routine events of one kind, summed over hours and users. */
 export type RoutineTotal = Pick<RoutineCount, 'event' | 'grantType' | 'clientId' | 'count'>
 
 /** Stores how many routine events occurred in each hour. */
 export interface AuditCountStore {
-  /** Writes counts. Replaces the count that the same process wrote earlier for the same row. */
+  /** Writes counts. Replaces an earlier count with the same writer, hour, event, grant type, client and user. */
   put(counts: readonly WrittenCount[]): Promise<void>
-  /** Returns a page of the sums over all processes, the earliest hour first. */
+  /** Returns a page of counts, summed over all processes, the earliest hour first. */
   list(filter: AuditFilter, cursor: Cursor): Promise<Page<RoutineCount>>
   /** Returns the `limit` greatest sums over hours and users. Reads only the latest rows of a large table. */
   totals(filter: AuditFilter, limit: number): Promise<readonly RoutineTotal[]>

@@ -32,7 +32,7 @@ export interface StoredAuditRow {
 /** The end of a range of rows. The range is complete when all transactions in `writers` have ended. */
 export interface AuditMark {
   readonly id: number
-  /** Whether the sequence of IDs had been set back. `mark` then advanced the sequence, so that no ID is used twice. */
+  /** Whether `mark` had to advance the sequence of IDs, for instance because an attacker had set the sequence back. */
   readonly wasSetBack: boolean
   /** The transactions that were writing audit rows when the mark was set. */
   readonly writers: readonly string[]
@@ -41,7 +41,7 @@ export interface AuditMark {
 /** Stores audit events. Events are never changed, and old events are deleted. */
 export interface AuditStore {
   add(event: SealedAuditEvent): Promise<void>
-  /** Adds all events or none, in the background. */
+  /** Adds either all events or no event. */
   addMany(events: readonly SealedAuditEvent[]): Promise<void>
   /** Returns a page of events, the latest first. */
   latest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
@@ -53,8 +53,8 @@ export interface AuditStore {
     limit: number,
   ): Promise<readonly StoredAuditRow[]>
   /**
-   * Returns the greatest ID in this range, and the transactions that may still commit a row with a smaller ID. Ensures
-   * that the next ID is greater than this ID and `after`, because an attacker could have set the sequence back.
+   * Returns the greatest ID up to `until`, and the transactions that may still commit a row with a smaller ID. An
+   * attacker may have set the sequence of IDs back, so ensures that the next ID is greater than this ID and `after`.
    */
   mark(range: { readonly after: number; readonly until: number }): Promise<AuditMark>
   /** Returns whether all transactions in `mark.writers` have ended. */
@@ -65,7 +65,7 @@ export interface AuditStore {
   deleteUpTo(id: number, limit: number): Promise<number>
 }
 
-/** A record of the rows that the audit log contained at one time, by which later changes are detected. */
+/** A record of the rows that the audit log contained at one time. Later changes of the rows contradict this record. */
 export interface AuditCheckpoint {
   readonly number: number
   readonly at: number
@@ -94,7 +94,7 @@ export interface AuditCheckpointStore {
   insert(checkpoint: SealedCheckpoint): Promise<boolean>
   /** Returns at most `limit` checkpoints with numbers above `after`, in the order of their numbers. */
   list(after: number, limit: number): Promise<readonly SealedCheckpoint[]>
-  /** Returns at most `limit` checkpoints, the latest first. If `before` is given, their numbers are below it. */
+  /** Returns at most `limit` checkpoints, the latest first. If `before` is given, all numbers are below `before`. */
   latest(limit: number, before?: number): Promise<readonly SealedCheckpoint[]>
   /** Deletes at most `limit` checkpoints with numbers below `number`. @returns the number of deleted rows */
   deleteBelow(number: number, limit: number): Promise<number>

@@ -4,20 +4,20 @@ import type { Authorization, Consent } from '../../model/authorization.ts'
 import type { UserId } from '../../model/user.ts'
 
 export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedAt'> & {
-  /** The digest of the code. It is unique, so that only one request can redeem the code. */
+  /** The digest of the redeemed code; null without a code. The digest is unique, so a code is redeemed once. */
   readonly codeDigest: Digest | null
 }
 
 export interface AuthorizationStore {
-  /** Inserts an authorization. Returns its ID; undefined if the code was already redeemed, also concurrently. */
+  /** Inserts an authorization. Returns its ID, or undefined if another request has redeemed the code. */
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>
   findByCode(digest: Digest): Promise<Authorization | undefined>
-  /** Sets the expiry of the authorization, unless the current expiry is later. */
+  /** Sets the expiry of the authorization if the current expiry is earlier. */
   extend(id: number, endsAt: number): Promise<void>
-  /** Lists at most 100 IDs of unrevoked authorizations of a user for a client, after the latest `keep`. */
+  /** Lists the IDs of a user's unrevoked authorizations for a client: at most 100, without the latest `keep`. */
   listExceeding(userId: UserId, clientId: string, keep: number): Promise<readonly number[]>
-  /** Marks the authorization as revoked and deletes its tokens. Returns false if it was already revoked. */
+  /** Revokes the authorization and deletes its tokens. Returns false if no unrevoked authorization has this ID. */
   revoke(id: number, now: number): Promise<boolean>
   /**
    * Revokes at most `limit` authorizations of a user that have tokens, and deletes the tokens.
@@ -26,8 +26,8 @@ export interface AuthorizationStore {
    */
   revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>
   /**
-   * Deletes rows of expired authorizations, at most `limit` of each kind: first rotated refresh tokens, then exchanged
-   * tokens. If none of these remain, deletes the authorizations with their other tokens.
+   * Deletes rows of expired authorizations, at most `limit` of each kind: rotated refresh tokens, then exchanged
+   * tokens, then the authorizations with their other tokens. Stops after a kind of which `limit` rows were deleted.
    * @returns the number of deleted rows; call again until it is 0
    */
   deleteExpired(now: number, limit: number): Promise<number>

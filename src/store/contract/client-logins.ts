@@ -1,10 +1,8 @@
 import type { UserId } from '../../model/user.ts'
 
-/** The login of a user at a client. The server stores the login, so that it can notify the client of the logout. */
+/** The login of a user at a client. The server uses the login to notify the client of the logout. */
 export interface ClientLogin {
-  /**
-   * The digest of the session's identifier: the `id` of `StoredSession`, unless the application has its own sessions.
-   */
+  /** The digest of the session identifier. For a session of the server, this is the `id` of its `StoredSession`. */
   readonly session: string
   /** The claim `sid` of the ID token. */
   readonly sid: string
@@ -26,9 +24,12 @@ export interface EndedLogin extends ClientLogin {
 
 /** Stores the logins of users at clients. Each `take…` function deletes rows and returns them. */
 export interface ClientLoginStore {
-  /** Stores one login for each authorization; without an authorization, one for each session and client. */
+  /**
+   * Stores a login. Ignores a further login with the same authorization. Without an authorization, ignores a further
+   * login with the same `sid` and client.
+   */
   insert(login: ClientLogin): Promise<void>
-  /** Assigns the logins of the session `from` to the session `to`, which replaces it. */
+  /** Assigns the logins of the replaced session `from` to its successor `to`. */
   move(from: string, to: string): Promise<void>
   takeOfSession(session: string): Promise<readonly EndedLogin[]>
   takeOfUser(userId: UserId): Promise<readonly EndedLogin[]>

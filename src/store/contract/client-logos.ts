@@ -1,13 +1,13 @@
 /** The state of the logo of a verified client. */
 export interface ClientLogoState {
   readonly clientKey: number
-  /** Whether the image is being fetched. */
+  /** Whether a fetch of the image was requested and has not completed. */
   readonly isRequested: boolean
   /** Why the last fetch failed; null if it did not fail. */
   readonly problem: string | null
 }
 
-/** A stored image, and a verified client that uses it as its logo. */
+/** A stored image, and a verified client whose logo is this image. */
 export interface StoredLogo {
   readonly clientId: string
   /** In base64. */
@@ -15,16 +15,16 @@ export interface StoredLogo {
 }
 
 /**
- * Stores the logos of verified clients. `clients.update` deletes the logo of an unverified client, and assigns the logo
- * of a verified client to its new key.
+ * Stores the logos of verified clients. `clients.update` deletes the logo of an unverified client. If the key of a
+ * verified client changes, `clients.update` assigns the logo to the new key.
  */
 export interface ClientLogoStore {
   /** Requests a fetch. An image that is already stored remains. */
   request(clientKey: number, at: number): Promise<void>
   /**
-   * Claims the oldest requested fetch, if it was requested by `before`. Sets the request time to `now`, so that a
-   * later call claims the fetch again if it does not complete. Only one of several concurrent callers claims a fetch.
-   * @returns the ID of the client; undefined if no fetch is due, or if the client was deleted
+   * Claims the oldest fetch whose request time is not after `before`. Sets the request time to `now`. If the fetch does
+   * not complete, a later call claims the fetch again. Only one of several concurrent callers claims a fetch.
+   * @returns the ID of the client; undefined if no fetch was claimed, or if the client was deleted
    */
   claim(before: number, now: number): Promise<string | undefined>
   /** Stores the image, and completes the fetch. */

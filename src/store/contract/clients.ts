@@ -17,7 +17,7 @@ export interface ClientWithOwner extends SealedClient {
   readonly owner: StoredUser | null
 }
 
-/** A client as this process last read it, which may be outdated. */
+/** The row of a client that this process has cached. The stored row may have changed since. */
 export interface RecalledClient {
   readonly row: ClientWithOwner
   /** Identifies the state of the client and its owner. Every change of a column changes the version. */
@@ -37,7 +37,7 @@ export interface AnyClientSummary extends ClientSummary {
   readonly isUsed: boolean
 }
 
-/** An application that a user authorized, with the scopes and the last use of this user. */
+/** An application that a user authorized, with the scopes that the user granted and the last use of a token. */
 export interface AuthorizedSummary extends ClientSummary {
   /** The scopes of the consent, and the scopes of the active authorizations. */
   readonly scopes: readonly string[]
@@ -52,8 +52,9 @@ export interface ClientStore {
   /** Returns false if the key, ID or secret is taken. The caller retries with other random values. */
   insert(client: SealedClient): Promise<boolean>
   /**
-   * Replaces all fields of the client, including its ID. If the key changes, the rows of the former key become
-   * invisible immediately, and are deleted later. Returns false if the new ID or secret is taken.
+   * Replaces all fields of the client, including its ID. If the key changes, the tokens, authorizations and consents of
+   * the former key become invisible immediately, and are deleted later. The logo of a verified client is assigned to
+   * the new key. The logo of an unverified client is deleted. Returns false if the new ID or secret is taken.
    */
   update(clientId: string, client: SealedClient, now: number): Promise<boolean>
   /**
@@ -73,29 +74,27 @@ export interface ClientStore {
    */
   endOwnTokens(clientId: string): Promise<void>
   /**
-   * Deletes at most `limit` unused clients that were created before a time and that no owner registered. An unused
-   * client has no token, no authorization and no consent. Clients that an administrator verified, disabled or pinned
-   * never count as unused.
+   * Deletes at most `limit` unused clients that were created before a time. An unused client was not registered by a
+   * user, and has no token, no authorization and no consent. Clients that are verified, disabled or pinned never count
+   * as unused.
    * @param inUse Clients with one of these grant types never count as unused, because they may request new tokens after
    *   all their tokens have expired.
    */
   deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
-  /** Counts, up to `max`, the clients that `deleteUnused` would delete. Without `before`, ignores their age. */
+  /** Counts, up to `max`, the clients that `deleteUnused` would delete. Without `before`, counts clients of any age. */
   countUnused(max: number, inUse: readonly string[], before?: number): Promise<number>
   /**
-   * Counts the applications that a user registered, up to `max`, without internal clients and the clients of personal
+   * Counts, up to `max`, the applications that a user registered. Omits internal clients and the clients of personal
    * tokens.
    */
   countOfOwner(userId: UserId, max: number): Promise<number>
-  /** Counts the client's tokens, up to `max`, without personal, internal and exchanged tokens. */
+  /** Counts the client's tokens up to `max`. Omits personal, internal and exchanged tokens. */
   countUsers(clientId: string, max: number): Promise<number>
   /** Counts the tokens of several clients like `countUsers`, in one query. */
   countUsersOf(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>
-  /** Lists the applications that a user registered, without internal clients and the clients of personal tokens. */
+  /** Lists the applications that a user registered. Omits internal clients and the clients of personal tokens. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientWithOwner>>
-  /**
-   * Lists the applications whose name, ID or owner's e-mail address contains the text; for an empty text, all.
-   */
+  /** Lists the applications whose name, ID or owner's e-mail address contains the text, which may be empty. */
   search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** Lists the summaries of the applications in `search`. */
   searchSummaries(text: string, cursor: Cursor): Promise<Page<AnyClientSummary>>

@@ -1,4 +1,4 @@
-/** The store cannot be reached, or cannot write. The response is always 503, never an error about a credential. */
+/** The store cannot be reached, or cannot write. Requests fail with 503, not with an error about a credential. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
@@ -17,7 +17,7 @@ export class ReferenceNotFound extends Error {
 export class NotOurUsers extends Error {
   override readonly name = 'NotOurUsers'
   constructor(
-    message = 'The users belong to the application: change them there, and call users.deleted(id) after a deletion.',
+    message = 'The users belong to the application. Change users in the application, and call users.deleted(id) after a deletion.',
   ) {
     super(message)
   }

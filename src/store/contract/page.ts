@@ -5,9 +5,9 @@ export interface Page<T> {
   readonly next: string | null
 }
 
-/** A request for a page: at most `limit` items after the position `after`, the `next` of the previous page. */
+/** A request for a page with at most `limit` items. */
 export interface Cursor {
-  /** For null and for an invalid cursor, the page begins with the first item. */
+  /** The `next` of the previous page; null for the first page. Most lists treat an invalid cursor like null. */
   readonly after: string | null
   readonly limit: number
 }

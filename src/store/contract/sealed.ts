@@ -11,7 +11,7 @@ import type { StoredRotation, StoredToken } from './tokens.ts'
 /** The primary key of a row. */
 export type RowKey = readonly (string | number)[]
 
-/** A row and its sealed values, as they were when the row was read. */
+/** A row with its sealed values, in the state in which the row was read. */
 export interface SealedRow<Row> {
   readonly key: RowKey
   readonly sealed: readonly (Sealed | null)[]

@@ -30,8 +30,8 @@ export interface SessionStore {
   delete(id: Digest): Promise<boolean>
   deleteOfUser(userId: UserId, except?: Digest): Promise<number>
   /**
-   * Deletes the valid sessions of a user, except for the latest `keep`. May delete only some of them. Ignores sessions
-   * that have expired at `now`, and sessions that were not used after `idleSince`.
+   * Deletes at most 100 valid sessions of a user. Retains the latest `keep` valid sessions. A valid session expires
+   * after `now`, and was used after `idleSince`.
    * @returns the number of deleted sessions
    */
   deleteOldest(

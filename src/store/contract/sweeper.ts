@@ -3,8 +3,8 @@ export interface Removal {
   readonly kind: 'client' | 'user'
   readonly key: number
   /**
-   * The time of the deletion, in milliseconds since the epoch. For an unused client that the sweeper deleted, the time
-   * before which the client was created.
+   * The time of the deletion, in milliseconds since the epoch. For a client that `deleteUnused` deleted, the value of
+   * its parameter `before`.
    */
   readonly at: number
 }
@@ -14,14 +14,14 @@ export interface RemovalStore {
   list(after: Removal | null, limit: number): Promise<readonly Removal[]>
   /** Deletes about `limit` rows of the client or user. @returns the number of deleted rows; 0 if none was left */
   removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number>
-  /** Deletes the removal after its rows were deleted. */
+  /** Deletes a removal. The caller has already deleted the rows of the client or user. */
   delete(removal: Removal): Promise<void>
   /** Adds removals of deleted clients. Ignores clients that already have a removal. */
   addClients(keys: readonly number[], at: number): Promise<void>
   /**
-   * Finds keys of clients that no longer exist but still have rows. Such clients were deleted by a foreign key to the
-   * user table of the application. Reads at most `limit` client keys above `after` in each table. `last` is the value
-   * of `after` for the next call, or null at the end.
+   * Finds keys of clients that no longer exist but still have rows. Usually, a foreign key to the user table of the
+   * application has deleted these clients. Reads at most `limit` client keys above `after` in each table. `last` is the
+   * value of `after` for the next call, or null at the end.
    */
   findOrphans(
     after: number,
@@ -47,7 +47,10 @@ export interface SweeperNoteStore {
   delete(kind: SweeperNoteKind, keys: readonly string[]): Promise<void>
 }
 
-/** The times of one run of the sweeper, in milliseconds since the epoch. Null removes no rows of that kind. */
+/**
+ * The times of one run of the sweeper, in milliseconds since the epoch. If a time is null, the sweeper removes no rows
+ * of that kind.
+ */
 export interface SweepTimes {
   readonly now: number
   /** The sweeper removes sessions that were not used after this time. */

@@ -17,9 +17,9 @@ export interface StoredToken {
   readonly lastUse: TokenUse | null
   /** The ID of the new token, if this row is the former value of a rotated personal token; otherwise null. */
   readonly successorId: number | null
-  /** The digest of the access token that the last rotation replaced, if that token remains valid for a leeway. */
+  /** The digest of the access token that the last rotation replaced; null if that token has no leeway. */
   readonly formerDigest: Digest | null
-  /** The end of the leeway, in milliseconds since the epoch. */
+  /** The end of the leeway, in milliseconds since the epoch. Until then, the replaced access token remains valid. */
   readonly formerExpires: number | null
 }
 
@@ -91,17 +91,17 @@ export interface TokenWithState extends StoredToken {
     readonly isDisabled: boolean
     /** The scopes to which the client is currently limited; null if its scopes are not limited. */
     readonly allowedScopes: readonly string[] | null
-    /** The seal of the fields of the client. It does not cover `ownerActive`. */
+    /** The seal of the client's fields, except for `ownerActive`. */
     readonly stateSeal: Sealed
   }
 }
 
-/** The row of a refresh token, with its authorization. A refresh can restore all scopes of the authorization. */
+/** A token with a refresh token, and its authorization. A refresh may request every scope of the authorization. */
 export interface RefreshTokenWithState extends TokenWithState {
   readonly authorization: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
-/** A rotated refresh token. A client that presents a rotated token either retries a request or has stolen it. */
+/** A rotated refresh token. A request with a rotated token is either a retry or the use of a stolen token. */
 export interface RotatedRefreshToken {
   readonly digest: Digest
   readonly authorizationId: number
@@ -186,7 +186,7 @@ export interface TokenStore {
     limits: { readonly limit: number; readonly countLimit: number },
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
-  /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
+  /** Lists the tokens whose ID, client ID or user's e-mail address equals the text; all tokens for an empty text. */
   search(text: string, cursor: Cursor): Promise<Page<TokenWithNames>>
   /** Lists the summaries of the tokens in `search`; with `isPersonal`, only of personal tokens. */
   searchSummaries(
@@ -198,22 +198,22 @@ export interface TokenStore {
   /** Stores each use that is later than the stored use of its token. Skips locked tokens. */
   touch(uses: ReadonlyMap<number, TokenUse>): Promise<void>
   /**
-   * Adds scopes to `usedScopes` of tokens. Must run in a transaction, and skips tokens that another transaction has
-   * locked.
-   * @returns the IDs of the tokens that were not skipped and still exist
+   * Adds scopes to `usedScopes` of tokens. Must run in a transaction. Skips tokens that another transaction has locked.
+   * @returns the IDs of the existing tokens that were not skipped
    */
   noteScopes(scopes: ReadonlyMap<number, readonly string[]>): Promise<readonly number[]>
   /** Lists the IDs of a user's personal tokens with this name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]>
   delete(id: number): Promise<boolean>
   /**
-   * Deletes at most `limit` tokens that have expired and cannot be refreshed, and the clients of personal tokens.
+   * Deletes at most `limit` tokens that have expired and cannot be refreshed. Also deletes the clients of expired
+   * personal tokens.
    * @returns the number of deleted tokens; call again until it is 0
    */
   deleteExpired(now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` rotated refresh tokens of an authorization: tokens that were rotated before a time, and all
-   * except for the latest `keep`.
+   * Deletes at most `limit` rotated refresh tokens of an authorization: tokens that were rotated up to the time
+   * `before`, and all tokens except for the latest `keep`.
    */
   deleteRotated(
     authorizationId: number,
@@ -225,7 +225,7 @@ export interface TokenStore {
   deleteOldestChildren(parentId: number, which: Beyond): Promise<number>
 }
 
-/** Selects the rows to delete if there are too many: all except for the latest `keep`, but at most `limit`. */
+/** Selects the rows to delete: at most `limit` rows, without the latest `keep` rows. */
 export interface Beyond {
   readonly keep: number
   readonly limit: number

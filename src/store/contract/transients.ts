@@ -5,7 +5,7 @@ export interface Transients {
   /** Stores or replaces a value. */
   set(key: string, value: string, expiresAt: number, now: number): Promise<void>
   get(key: string, now: number): Promise<string | undefined>
-  /** Returns the values in the order of the keys, in one round trip. */
+  /** Returns the values in the order of the keys. Looks up all keys concurrently or in one statement. */
   getMany(keys: readonly string[], now: number): Promise<readonly (string | undefined)[]>
   /** Removes and returns the value. Exactly one of several concurrent callers receives it. */
   take(key: string, now: number): Promise<string | undefined>

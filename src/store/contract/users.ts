@@ -2,7 +2,7 @@ import type { User, UserId } from '../../model/user.ts'
 
 /** A user with the seal of the row. */
 export interface StoredUser extends User {
-  /** The attributes of a user in a table of the application, by the names of their columns. */
+  /** The attributes of a user in a table of the application. The keys are column names. */
   readonly attributes?: Readonly<Record<string, unknown>>
   /** The seal of the row; empty for users in a table of the application, which the server does not write. */
   readonly seal: string
@@ -36,8 +36,8 @@ export interface UserStore {
   ): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
   /**
-   * Deletes the user inside a transaction. The rows of the user become invisible immediately, and are deleted later.
-   * Returns false for an unknown user.
+   * Deletes the user. Must be called inside a transaction. The rows of the user become invisible immediately, and are
+   * deleted later. Returns false for an unknown user.
    */
   delete(id: UserId, now: number): Promise<boolean>
 }
@@ -48,7 +48,7 @@ export interface UserDataStore {
   idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
   /**
    * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.
-   * @param before deletes only rows that were created earlier, in milliseconds since the epoch; null deletes all rows
+   * @param before the time, in milliseconds since the epoch, before which the rows were created; null deletes all rows
    * @returns the number of deleted rows; 0 if none was left
    */
   deleteSome(userId: UserId, limit: number, before?: number | null): Promise<number>
