@@ -6,7 +6,7 @@ import type { Language } from './messages/languages.ts'
 export interface Reader {
   readonly language: Language
   /**
-   * The most specific language tag that the browser requested, because `en-GB` and `en-US` format dates differently.
+   * The requested language tag, with a region if possible, because `en-GB` and `en-US` format dates differently.
    */
   readonly locale: string
   readonly direction: 'ltr' | 'rtl'
@@ -68,7 +68,7 @@ export interface Frame {
   readonly csrfToken: string
   /**
    * The value of the hidden field `form_id` in forms of the settings pages. If a form is sent twice, the server
-   * processes it once. The value also proves which user's page contained the form, even after the session has ended.
+   * processes it once. The value also proves for which user the page was rendered, even after the session has ended.
    */
   readonly formId: string
   /** Whether the request failed. The title of the page then begins with the word "Error". */

@@ -23,7 +23,7 @@ export const raw = (markup: string): Html => trusted(markup)
 // This character occurs in no message and no name.
 const placeholder = '\u0000'
 
-/** Returns a message as markup, with an element in place of its argument. Each language chooses the position. */
+/** Returns a message as markup, with an element in place of its argument. The message determines the position. */
 export const filled = (text: (value: string) => string, element: Html): Html => {
   const [before = '', ...after] = text(placeholder).split(placeholder)
   return html`${before}${element}${after.join('')}`

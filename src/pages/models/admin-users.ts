@@ -19,8 +19,8 @@ export interface AdminUsersView {
   readonly action: string
   readonly search: string
   /**
-   * Whether the search finds users by the beginning of the e-mail address. Otherwise it requires the complete address
-   * or the ID.
+   * Whether the search finds users by the beginning of the e-mail address. Otherwise, the search requires the
+   * complete address or the ID.
    */
   readonly isSearchable: boolean
   readonly users: Listed<UserItem>
@@ -46,7 +46,7 @@ export interface UserTokenItem {
   readonly lastUsedAddress: string | null
 }
 
-/** An application that the user registered or allowed. */
+/** An application that the user registered or authorized. */
 export interface UserApplicationItem {
   /** The URL of the application in the administration. */
   readonly href: string

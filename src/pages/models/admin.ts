@@ -86,8 +86,8 @@ export interface AdminApplicationView {
   readonly list: string
   readonly client: AdminClientItem
   /**
-   * The value of the field `seen` in the form: a digest of the displayed client. If the client has changed since then,
-   * the server refuses to verify or pin the client.
+   * The value of the field `seen` in the form: a digest of the displayed client. If the client has changed since the
+   * page was rendered, the server refuses to verify or pin the client.
    */
   readonly seen: string
   readonly description: string

@@ -17,7 +17,7 @@ export interface ArrangedList<T> {
    * administration, the search field is `client` or `token` instead of `q`, and the form is sent by POST.
    */
   readonly action: string
-  /** The search, order and filters that the user chose. Each of them except the order may be empty. */
+  /** The search, order and filters that the user chose. All values except the order may be empty. */
   readonly chosen: {
     readonly q: string
     readonly sort: ListOrder

@@ -75,8 +75,8 @@ export interface PersonalTokenView {
   /** The values from which the user chooses `overlap`, in seconds. */
   readonly overlaps: readonly number[]
   /**
-   * The scopes of the token that the guards of the host have required so far. Null if they have required all scopes of
-   * the token, or no scope yet.
+   * The scopes of the token that the guards of the host have required so far. Null if the guards have required all
+   * scopes of the token, or no scope yet.
    */
   readonly usedScopes: readonly string[] | null
   /** The choices for a new expiry; null for an expired token, whose expiry cannot be changed. */

@@ -14,7 +14,7 @@ const audienceEndpoints = [
   'introspection_endpoint',
   'revocation_endpoint',
 ]
-/** The maximum lifetime of an assertion in seconds. Some libraries always sign assertions for one hour. */
+/** The maximum lifetime of an assertion in seconds. Some libraries use one hour for every assertion. */
 const maxLifetime = 3_600
 const maxLifetimeInFapi2 = 600
 const types = [undefined, 'jwt', 'client-authentication+jwt']

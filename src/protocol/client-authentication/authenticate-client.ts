@@ -7,7 +7,7 @@ import type { ClientCredentials } from '../plug-ins/client-authentication-method
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
-// The sentences describe missing parameters. They never reveal whether a client exists or why a credential is wrong.
+// These error descriptions do not reveal whether a client exists or why a credential is wrong.
 const namesNoClient =
   'The request names no client. Send client_id, and the credential of the client if it has one.'
 const lacksCredential =
@@ -17,7 +17,7 @@ const wrongCredential = 'The client is unknown, or could not be authenticated.'
 /** The parts of a request that authenticate its client. */
 type Sender = Pick<HttpRequest, 'header' | 'address'>
 
-/** The only method that a request uses, and its credentials. */
+/** The client authentication method that a request uses, with the presented credentials. */
 interface PresentedCredentials {
   readonly method: ClientAuthenticationMethod
   readonly credentials: ClientCredentials
@@ -26,8 +26,9 @@ interface PresentedCredentials {
 /**
  * Authenticates the client that sent a request, by exactly one method. RFC 6749 §2.3, §3.2.1.
  * @param params the form of the request
- * @param alongside begins other look-ups, which run together with the look-up of the client
- * @throws OAuthError `invalid_client`; `invalid_request` if the request uses two methods; 429 after too many failures
+ * @param alongside starts other look-ups, which run concurrently with the look-up of the client
+ * @throws OAuthError `invalid_client`; `invalid_request`, for instance if the request uses two methods; 429 after too
+ * many failures
  */
 export const authenticateClient = async (
   http: Sender,
@@ -35,7 +36,7 @@ export const authenticateClient = async (
   server: ServerContext,
   alongside?: () => void,
 ): Promise<Client> => {
-  // Only the owner of the client reads this description. The response does not contain the description.
+  // The description is for the owner of the client and for administrators. The response does not contain it.
   const noteRefusal = (client: Client, description: string) =>
     server.refusals.note(client, { error: 'invalid_client', description })
   const { method, credentials } = credentialsIn(http, params, server)
@@ -66,8 +67,9 @@ export const authenticateClient = async (
 }
 
 /**
- * Authenticates a client against the record that this process last read. Changes no counter. Returns undefined after
- * every failure, because the caller then has to look up the current record.
+ * Authenticates a client with the record that this process last read. Does not count failures.
+ * @returns undefined if this record does not authenticate the client; the caller then looks up the current record
+ * @throws OAuthError for a malformed request, and after too many failures
  */
 export const recallAuthenticated = async (
   http: Sender,

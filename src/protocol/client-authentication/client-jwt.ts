@@ -16,7 +16,7 @@ import type { Configuration, Environment, ServerContext, Throttling } from '../s
 
 /** The tolerated clock skew in seconds. */
 export const clockSkew = 60
-/** The minimum age in seconds of fetched keys. If the keys are older, a JWT with an unknown key causes another fetch. */
+/** If fetched keys are older than this number of seconds, a JWT with an unknown key causes another fetch. */
 const minKeyAge = 60
 const maxKeySetSize = 65_536
 
@@ -38,7 +38,7 @@ interface KeyLookup extends ClientLookup {
 
 /**
  * Returns the registered keys of a client, or fetches them from its `jwks_uri`.
- * @throws OAuthError, 429 for too many fetches
+ * @throws OAuthError if the keys cannot be fetched or are invalid; 429 after too many fetches
  */
 const keysOf = async (
   { jwks, jwksUri }: Client,
@@ -68,7 +68,10 @@ const keysOf = async (
   }
 }
 
-/** A key that nobody can sign with. The server verifies JWTs of unknown clients with this key, to equalize response times. */
+/**
+ * A public key whose private key nobody has. The server verifies JWTs of unknown clients with this key, so that the
+ * response time does not reveal which clients exist.
+ */
 const nobodysKeys: JSONWebKeySet = {
   keys: [
     {
@@ -80,7 +83,10 @@ const nobodysKeys: JSONWebKeySet = {
   ],
 }
 
-/** Returns the verified JWT, or undefined if none of the keys signed it. */
+/**
+ * Returns the verified JWT; undefined if several keys match the JWT and none of them signed it.
+ * @throws JOSEError for every other invalid JWT
+ */
 const verified = async (
   { jwt, at }: ClientJwt,
   keys: JSONWebKeySet,
@@ -111,7 +117,7 @@ const ifUnsigned = (error: unknown): undefined => {
 /**
  * Verifies a JWT with the registered keys of a client, and checks its times. Fetches the keys again if the JWT identifies an
  * unknown key.
- * @returns undefined if none of the keys signed the JWT
+ * @returns undefined if the JWT is malformed, or if none of the keys signed the JWT
  * @throws OAuthError if the times are wrong, or if the keys cannot be used
  */
 export const verifiedJwt = async (
@@ -131,7 +137,7 @@ export const verifiedJwt = async (
       return verified(signed, newer, server)
     })
   } catch (error) {
-    // Return the reason, because a valid signature proves that the client sent the JWT.
+    // Throw the reason, because a valid signature proves that the client sent the JWT.
     const reason = claimProblem(error, signed)
     if (reason) throw reason
     if (error instanceof errors.JOSEError) return undefined
@@ -139,7 +145,7 @@ export const verifiedJwt = async (
   }
 }
 
-/** Converts an error of jose about a claim; returns undefined for other errors. */
+/** Converts an error of the library jose about a claim. Returns undefined for other errors. */
 export const claimProblem = (
   error: unknown,
   { noun, refused }: Pick<ClientJwt, 'noun' | 'refused'>,

@@ -7,13 +7,14 @@ const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // Some clients send the secret without form encoding. Accept this, because our secrets need no encoding.
+    // Some clients send the secret without form encoding. Accept the text, because our secrets need no encoding.
     return text
   }
 }
 
 const isSecretOf: ClientAuthenticationMethod['proves'] = ({ proof = '' }, client, { clock }) => {
   if (client?.isConfidential) return client.checkSecret(proof, clock())
+  // Compare for unknown clients too, so that the response time does not reveal which clients exist.
   constantTimeEqual(digestOf('client_secret', proof), digestOf('client_secret', 'nobody'))
   return false
 }

@@ -34,7 +34,7 @@ const claimsOf = (assertion: string): JWTPayload => {
   }
 }
 
-// A client with registered keys may use them if `private_key_jwt`, or no authentication method, is registered.
+// A client may use its registered keys if its registered authentication method is `private_key_jwt` or missing.
 const usesKeys = (client: Client | undefined): client is Client =>
   client?.isConfidential === true &&
   client.isActive &&
@@ -63,7 +63,7 @@ export const privateKeyJwt = (
     const assertion = await verifiedJwt(signed, signer, server, lookup)
     if (!signer || !assertion) return false
     const { jti, exp } = checkClaims(assertion, server)
-    // Record the use last, so that only a valid assertion is recorded. The store accepts each assertion only once.
+    // Record the use last, so that only valid assertions are recorded. Each assertion can be recorded once.
     const used = server.transientValues<true>('client_assertion')
     const name = JSON.stringify([clientId, jti])
     if (await used.claimOnce(name, true, (exp + clockSkew) * 1000)) return true

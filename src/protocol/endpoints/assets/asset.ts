@@ -16,7 +16,7 @@ export const assetOf = (text: string, contentType: string): Asset => ({
 
 /**
  * Returns the asset, or 304 if `If-None-Match` contains its `ETag`. Browsers must revalidate the asset before each use,
- * because a new release may change it.
+ * because a new release may change the asset.
  */
 export const assetResponse = (
   { headers }: Pick<HttpRequest, 'headers'>,

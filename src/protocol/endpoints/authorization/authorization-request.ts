@@ -34,7 +34,7 @@ export const isTooLong = (state: string | undefined): boolean =>
 /**
  * Returns the stored request or the request object to which the parameters refer. Without a reference, returns the
  * parameters themselves.
- * @throws OAuthError if the reference is invalid, and no redirect URI can receive the error
+ * @throws OAuthError if the reference is invalid. The server shows this error instead of redirecting
  */
 export const referredTo = async (
   params: Parameters,
@@ -103,8 +103,8 @@ export const proveRedirect = async (
   }
 }
 
-// Parsing fails for a URI with control characters. The error then contains the URI for the owner of the client, but not
-// in the message, which every visitor sees.
+// Parsing fails for a URI with control characters. The error stores this URI for the owner of the client. The error
+// message does not contain the URI, because every visitor sees the message.
 const redirectUriIn = (params: Parameters, client: Client): string | undefined => {
   try {
     return params.optional('redirect_uri')

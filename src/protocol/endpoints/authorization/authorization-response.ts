@@ -23,7 +23,7 @@ type ResponseParameters = Readonly<Record<string, string | undefined>>
 /**
  * Returns the parameters that extensions add to an authorization response. In this call, extensions also consume stored
  * requests, such as pushed authorization requests.
- * @param answered the values that extensions stored with the request; undefined if the user has not decided
+ * @param answered the values that extensions stored with a request that the user granted or denied; otherwise undefined
  */
 export const addedParameters = async (
   server: ServerContext,
@@ -57,7 +57,7 @@ export const grantedResponse = async (
  * Sends an error to the client: in a form if the client requested `form_post`, otherwise in the query. For the response
  * type `token`, the fragment also contains the error (RFC 6749 §4.2.2.1). For response types with an ID token, only the
  * fragment contains the error (OpenID Connect Core §3.2.2.6).
- * @param answered the values that extensions stored with the request; undefined if the user has not decided
+ * @param answered the values that extensions stored with a request that the user granted or denied; otherwise undefined
  */
 export const errorResponse = async (
   http: HttpRequest,

@@ -42,7 +42,8 @@ export const authorizationEndpoint: Endpoint = {
   async handle(request, server) {
     if (request.method === 'HEAD')
       return new Response(null, { headers: { 'cache-control': 'no-store' } })
-    // If the consent is remembered, a GET request issues a code or a token. A prefetch must not do so without the user.
+    // If the consent is remembered, a GET request issues a code or a token. Refuse a prefetch, because the user has not
+    // opened the page.
     if (isPrefetch(request))
       throw new OAuthError('invalid_request', 'This page cannot be fetched in advance.', {
         status: 403,
@@ -74,7 +75,7 @@ export const authorizationEndpoint: Endpoint = {
   },
 }
 
-/** A request as the browser sent it. It may contain only a reference to a stored request, or a request object. */
+/** The parameters that the browser sent: the whole request, a reference to a stored request, or a request object. */
 interface Sent {
   /** The query that the browser sends again after a login. */
   readonly text: string
@@ -105,7 +106,7 @@ const authorize = async (
         throw new OAuthError('login_required', 'The user has not logged in again.')
       // The server can remove the prompt from a query, but not from a stored request or a request object.
       const keepsPrompt = params !== sent
-      // The application's login page may redirect back without a new login. Only the time of the login reveals this.
+      // The application's login page may redirect back without a new login, so check the time of the login.
       const isChecked = keepsPrompt || (server.sessions.isHosted && hasLoginTime(signedIn))
       const isMarked = (isChecked && prompts) || required !== undefined
       const asked = isMarked ? askedForLogin(sent, signedIn, server) : undefined
@@ -127,7 +128,7 @@ const authorize = async (
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
     // Redirect errors only after a login: otherwise, a link could send any visitor to another site (RFC 9700 §4.11.2).
-    // Only trusted clients receive an error without a login, and only if no login can follow the error.
+    // Without a login, redirect only final errors, and only to trusted clients.
     if (!signedIn) {
       const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
       if (!isFinal) return toLogin(text, server)
@@ -152,7 +153,7 @@ const requiredLogin: NonNullable<Extension['requiredLogin']> = async (request, a
   return undefined
 }
 
-// Do not record these errors as refusals, because they are normal responses to `prompt=none`.
+// Do not record these errors as refusals, because they are normal responses, for instance to `prompt=none`.
 const usualErrors: readonly string[] = ['login_required', 'consent_required']
 
 const noteRefusal = (
@@ -163,7 +164,7 @@ const noteRefusal = (
   if (!usualErrors.includes(code)) refusals.note(client, { error: code, description: message })
 }
 
-// A client that registered itself is not trusted until an administrator verifies it.
+// A client is trusted if a user or the host registered the client, or if an administrator verified the client.
 const isTrusted = ({ origin, isVerified }: Client): boolean => origin === 'owner' || isVerified
 
 interface GivenConsent {
@@ -216,9 +217,10 @@ const toLogin = (
 ): Response => redirectResponse(loginAddress(text, server, prompt, asked))
 
 /**
- * Returns the URL of the login page. After the login, the browser sends the request again, without secrets and without
- * `prompt=login`.
- * @param asked the value of `login_again`; if present, the request keeps its prompt
+ * Returns the URL of the login page. After the login, the browser sends the request again, without secrets.
+ * @param prompt with `login`, the login page shows its form even to a logged-in user, and the repeated request does not
+ * contain `prompt=login`
+ * @param asked the value of `login_again`; if present, the repeated request retains all prompts
  */
 const loginAddress = (
   text: string,
@@ -239,7 +241,7 @@ const loginAddress = (
   return withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined })
 }
 
-// Parameters that the login URL must not contain: secrets, and the record of an earlier request for a login.
+// Parameters that the login URL must not contain: secrets, and an earlier value of `login_again`.
 const removed = ['client_secret', 'access_token', loginAgain]
 
 // Characters that must be encoded in a URL. Some clients do not encode them, and a POST body may contain them.

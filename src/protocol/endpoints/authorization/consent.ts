@@ -47,8 +47,8 @@ export const showConsent = async (
 }
 
 /**
- * The query parameter with which a user decides about a stored request with another account. The value is the one-time
- * ID of the request.
+ * The query parameter of the link with which a user logs in with another account before the decision. The value is the
+ * one-time ID of the stored request.
  */
 export const otherAccountOf = 'other_account'
 

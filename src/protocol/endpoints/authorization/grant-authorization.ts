@@ -46,8 +46,8 @@ export const grant = async (
   const granted = { http, request, client, signedIn, consent }
   const remembered = atGrant(granted, server)
   const code = returnsCode(responseType) ? await newCode(granted, remembered, server) : undefined
-  // This call consumes a stored request, so it must precede the issue of a token. It throws if another tab has already
-  // consumed the request.
+  // Consume a stored request before a token is issued. `addedParameters` throws if another tab has already consumed the
+  // request.
   const added = await addedParameters(server, request.extensions)
   const issue = async (): Promise<ResponseParameters> => {
     const token = returnsAccessToken(responseType) ? await newToken(granted, server) : undefined

@@ -3,8 +3,8 @@ import type { Parameters } from '../../../model/parameters.ts'
 import type { Callers, Environment, Keys } from '../../server-context.ts'
 
 // A request with `prompt=login` (OpenID Connect Core §3.1.2.1) requires a new login. After the login, the server removes
-// the prompt from the URL. The URL of a stored request (RFC 9126 §4) or of a request object (RFC 9101 §5) does not contain
-// the prompt. For these requests, another parameter records when the server requested the login.
+// the prompt from the URL. The server cannot remove the prompt from a stored request (RFC 9126 §4) or a request object
+// (RFC 9101 §5). In these and other cases, the parameter `login_again` records when the server requested the login.
 
 /** The parameter that records when the server requested a login. */
 export const loginAgain = 'login_again'
@@ -38,7 +38,7 @@ const askedIn = (sent: Parameters, { keys }: Pick<Keys, 'keys'>): Asked | undefi
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-/** Returns whether the user has logged in since the server requested a login. Returns false without such a request. */
+/** Returns whether the user has logged in since the server requested a login; false if `login_again` is missing. */
 export const hasLoggedInAgain = (
   sent: Parameters,
   signedIn: SignedIn,
@@ -47,9 +47,9 @@ export const hasLoggedInAgain = (
   const { sessionId, loggedInAt } = signedIn
   const asked = askedIn(sent, { keys })
   if (!asked) return false
-  // The application does not report when the user logged in, so trust that its login page has required a new login.
+  // If the application does not report the time of the login, trust that its login page has required a new login.
   if (loggedInAt === null) return true
-  // An application may continue its session after a new login, and may report the time of the login in whole seconds.
+  // An application may retain the session ID after a new login, and may report the time of the login in whole seconds.
   return sessions.rowOf(signedIn) === null
     ? loggedInAt >= Math.floor(asked.at / 1000) * 1000
     : sessionId !== asked.sessionId && loggedInAt >= asked.at

@@ -15,7 +15,7 @@ const maxLength = 2_000
 /** The query parameter of the error page that contains the random name of the stored details. */
 export const detailsParameter = 'details'
 
-/** The error for a request that names an inactive client, or a redirect URI that the client has not registered. */
+/** The error for a request with an inactive client, or with a missing, invalid or unregistered redirect URI. */
 export class RefusedRedirect extends OAuthError {
   readonly client: Client
   /** Undefined if the request contains no redirect URI. */
@@ -49,7 +49,7 @@ export const keepDetails = async (
   return server.shortLived.refusedRedirects.put(details, server.clock() + life)
 }
 
-/** Returns the details that the URL of the error page names; undefined if the user may not see these details. */
+/** Returns the details that the URL of the error page names; undefined if no details exist that the user may see. */
 export const findDetails = async (http: HttpRequest, server: ServerContext) => {
   const [name, ...more] = new URLSearchParams(http.query).getAll(detailsParameter)
   if (name === undefined || more.length > 0) return undefined

@@ -18,7 +18,7 @@ export const askingClient = (client: Client, server: Identity & Configuration): 
     isVerified: client.isVerified || client.isInternal,
     mixesAlphabets: mixesAlphabets(name),
     origin,
-    // The ID of such a client is the URL of its metadata document.
+    // The ID of a client with a metadata document is the URL of this document.
     describedAt: origin === 'metadata_document' ? new URL(clientId).host : undefined,
     terms,
     privacy,

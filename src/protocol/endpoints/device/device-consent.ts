@@ -81,7 +81,7 @@ export const askAboutDevice = async (
   return renderQuestion(http, { id, asked, client, ...choices }, userCode, signedIn, server)
 }
 
-/** Stores the user's decision about a device. The first decision is final, regardless of the session. */
+/** Stores the user's decision about a device. The first decision is final. */
 export const decideOnDevice = async (
   http: HttpRequest,
   params: Parameters,

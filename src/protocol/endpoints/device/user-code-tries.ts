@@ -4,14 +4,14 @@ import { deviceCodeExpiresIn } from '../../../records/device-authorizations.ts'
 import type { Limit } from '../../../settings/limit-table.ts'
 import type { Environment, ServerContext, Throttling } from '../../server-context.ts'
 
-// During the lifetime of a code, one user or one IP address can try five of about 2^34.5 codes. The probability of a
-// correct guess is below 2^-32 (RFC 8628 §5.1).
+// During the lifetime of a code, each user and each IP address can try five of about 2^34.5 codes. The probability of a
+// correct guess by five attempts is below 2^-32 (RFC 8628 §5.1).
 const maxWrong = { points: 5, seconds: deviceCodeExpiresIn }
 /** Applies to all sessions of a user together. */
 const perUser: Limit = { name: 'user_code.user', ...maxWrong }
 const perAddress: Limit = { name: 'user_code.address', ...maxWrong }
 
-/** The number of wrong codes, from all users within the lifetime of a code, at which the server logs a warning. */
+/** The server logs a warning after this number of wrong codes of all users in one period of `deviceCodeExpiresIn`. */
 const warnAt = 50
 
 /**

@@ -41,7 +41,7 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const purpose = userLinkPurposes.find((one) => params.repeated('done').includes(one))
   const email = loginHintIn(next)
   const done = purpose && userLinks[purpose].done
-  // If the page mentions a draft, that sentence already says that the session has ended.
+  // The sentence about a draft already says that the session has ended.
   const mayTell = !again && done === undefined && !hasDraft(next)
   const hasExpired = mayTell && (await server.sessions.hasExpired(browserOf(request)))
   return form(request, server, { next, email, hasExpired, done })

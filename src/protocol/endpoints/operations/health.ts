@@ -4,7 +4,7 @@ import { jsonResponse } from '../responses/responses.ts'
 /** The time after which a monitor should retry, in seconds. */
 const retryAfter = '5'
 
-/** Reports that the process is running. Does not check the database, because a restart would not repair a database. */
+/** Reports that the process is running. Does not check the database, because a restart would not repair the database. */
 export const liveEndpoint: Endpoint = {
   path: () => '/health/live',
   methods: ['GET'],

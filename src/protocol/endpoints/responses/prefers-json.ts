@@ -9,7 +9,7 @@ type Asking = Pick<HttpRequest, 'headers'>
  */
 export const prefersJson = (http: Asking): boolean => weightOf(http, json) > weightOf(http, pages)
 
-/** Returns whether the sender requests a page. A browser that opens a page lists HTML in `Accept`; a script does not. */
+/** Returns whether the sender requests a page. Browsers that open a page list HTML in `Accept`; most scripts do not. */
 export const asksForPage = (http: Asking): boolean =>
   weightOf(http, pages) > 0 && !prefersJson(http)
 

@@ -16,12 +16,12 @@ export interface RenderOptions {
   readonly formAction?: string | undefined
   /** The only CSP source to which a form of this page may be sent. */
   readonly onlyFormAction?: string | undefined
-  /** Sets no cookie: for pages without a form, or if a new cookie would overwrite the cookie of an existing session. */
+  /** Sets no cookie. For pages without a form, and for responses whose new cookie would overwrite a session cookie. */
   readonly keepCookie?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Renders a built-in page, or the page with which the host replaced it, in the reader's language. */
+/** Renders a built-in page, or the host's replacement of this page, in the reader's language. */
 export const renderPage = async <N extends keyof Pages>(
   http: HttpRequest,
   server: ServerContext,

@@ -3,7 +3,7 @@ import { isByAnother } from '../../../model/audit-wire.ts'
 import type { ActivityItem, ChangedField } from '../../../pages/parts/activity-row.ts'
 import { deviceName } from './device-name.ts'
 
-/** Converts an event for display to the affected user. Omits the IP address and the browser of another user. */
+/** Converts an event for the affected user. Omits the IP address and the browser if another user caused the event. */
 export const activityItem = (event: AuditRecord): ActivityItem => ({
   at: event.at,
   event: event.event,

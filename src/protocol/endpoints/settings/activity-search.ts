@@ -1,6 +1,6 @@
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The first and the last day of an activity page, in UTC and such as `2026-11-24`. An empty text sets no limit. */
+/** The first and the last day of an activity page in UTC, such as `2026-11-24`. An empty text means no limit. */
 export interface Period {
   readonly since: string
   readonly until: string

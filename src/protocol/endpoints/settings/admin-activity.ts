@@ -16,7 +16,7 @@ import { searched } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
 const day = 86_400_000
-/** The maximum number of counts of routine events, of which each pair of a client and a grant has one. */
+/** The maximum number of listed counts of routine events. Each count belongs to one event, one client and one grant. */
 const maxTotals = 20
 
 /** Lists and searches the audit events of all users, for administrators. */

@@ -38,8 +38,8 @@ export const adminTokensPage = settingsPage({
     const { administration, ui } = server
     const text = searchedIn(request, 'token')
     if (!request.asJson && looksLikeSecret(text) && !(await isClient(text, request))) {
-      // The text may be the value of a token, for example from a bookmark. Do not repeat it in links, and do not report
-      // that no token was found: this list does not search by value.
+      // The text may be the value of a token, for example from a bookmark. Do not repeat the value in links. Do not
+      // report that no token was found, because this list does not search by value.
       await leaveNotice(request, ui.links.adminTokens, { problem: 'looksLikeSecret' })
       return redirectResponse(ui.links.adminTokens)
     }

@@ -33,8 +33,8 @@ export interface Arrangement<Entry> {
 type ReadWindow<Entry> = (cursor: Cursor) => Promise<Page<Entry>>
 
 /**
- * Searches, sorts and filters the entries of a window, and selects the requested page. Continues with the next window if
- * no entry is found.
+ * Searches, sorts and filters the entries of a window, and selects the requested page. If a window contains no match,
+ * continues with the next window, up to `maxReads` windows.
  */
 export const arranged = async <Entry>(
   request: SettingsRequest,
@@ -138,13 +138,13 @@ const arrangedWindow = <Entry>(
   }
 }
 
-/** Returns the query of a list page, which a form field contains. Removes the parameters that list pages do not read. */
+/** Returns the query of a list page from a form field, without the parameters that list pages do not read. */
 export const backIn = (query: string | undefined): string => {
   const kept = [...new URLSearchParams(query ?? '')].filter(([name]) => parameters.includes(name))
   return kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`
 }
 
-/** Returns the sort order and the filters in the form of a list, without the search text. */
+/** Returns the sort order and the filters that the form of a list contains. Omits the search text. */
 export const choicesIn = (params: Parameters): URLSearchParams => {
   const choices = choiceNames.map((name) => [name, searchText(params.repeated(name)[0])] as const)
   return new URLSearchParams(
@@ -176,7 +176,7 @@ const placesIn = (locale: string): ComparePlaces => {
 /** The anchor after the last entry of a window. */
 const atEnd = 'end'
 
-// An anchor contains the sort key and the ID of an entry instead of its number, so that deleted entries do not move the
+// An anchor contains the sort key and the ID of an entry instead of its index, so that deleted entries do not move the
 // following pages.
 const anchorOf = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 

@@ -74,7 +74,7 @@ type Fields = Omit<ClientInput, 'userId'>
 /**
  * Reads the documented fields of a client's form. A missing list in a form means an empty list, because browsers do not
  * send unticked boxes. A missing list in JSON means no change.
- * @throws InvalidField, InvalidFields also for an internal scope, because only code may assign internal scopes
+ * @throws InvalidField, InvalidFields for example for an internal scope, because only code may assign internal scopes
  */
 export const clientFields = (
   params: Parameters,

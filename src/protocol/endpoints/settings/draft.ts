@@ -10,7 +10,7 @@ import type { SettingsRequest } from './settings-request.ts'
 
 /** The lifetime of a draft in milliseconds: the time to log in. */
 const life = 1_200_000
-/** The query parameter of a page that contains the name of a draft. */
+/** The query parameter whose value is the name of a draft. */
 const parameter = 'draft'
 
 /** Returns whether the URL to open after the login names a draft. */
@@ -21,8 +21,8 @@ export const hasDraft = (path: string): boolean =>
  * Stores the fields of a form that a browser sent after the session had ended. The form must come from a page that was
  * rendered for a logged-in user, so that strangers cannot fill the store. Only this user receives the draft, so nobody can
  * fill in a form for somebody else.
- * @param form the fields to store. The form must contain exactly one field `name`, because the other forms of a page have
- * no such field
+ * @param form the fields to store. Only the main form of a page contains exactly one field `name`; other forms are not
+ * stored
  * @param back the URL of the page that contains the form
  * @returns the URL of the page with the name of the draft; `back` if nothing is stored
  */
@@ -67,11 +67,14 @@ export const originOf = (params: Parameters, { formIds }: ServerContext) => {
 /** The fields of a form that a browser sent after the session had ended. */
 export interface RestoredDraft {
   readonly params: Parameters
-  /** Stores the draft again. Call this function if its page could not be shown. */
+  /** Stores the draft again. Call this function if the page with the form could not be shown. */
   putBack(): Promise<void>
 }
 
-/** Returns and deletes the draft that the URL names; undefined if the draft belongs to another user or another page. */
+/**
+ * Returns and deletes the draft that the URL names, if the draft belongs to this user and this page. Returns undefined
+ * without this draft, and also for a script or a prefetch.
+ */
 export const takeDraft = async ({
   http,
   server,

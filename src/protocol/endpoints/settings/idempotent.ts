@@ -17,7 +17,7 @@ const maxWait = 5_000
 export interface Done {
   /** The URL to which the browser is redirected. */
   readonly location: string
-  /** The change, if a secret in its notice could not be stored. Only this response can show the secret. */
+  /** The change whose secret could not be stored in a notice. Only the response to this form can show the secret. */
   readonly unsaved?: Changed
 }
 

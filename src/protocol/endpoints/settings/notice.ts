@@ -26,8 +26,8 @@ export const leaveNotice = async (
 }
 
 /**
- * Returns and deletes the notice for the page that is being shown. Returns nothing for a script or a prefetch. Call this
- * function after all reads of the page: if a later read failed, a secret in the notice would be lost.
+ * Returns and deletes the notice for the page that is being shown. Returns an empty object for a script or a prefetch.
+ * Call this function after all reads of the page: if a later read failed, a secret in the notice would be lost.
  */
 export const takeNotice = async (request: SettingsRequest): Promise<Notice> => {
   const { http, server, asJson } = request
@@ -44,7 +44,7 @@ export interface Changed {
   readonly location: string
   /** A notice that the page at `location` shows once, and only in this session. */
   readonly notice?: Notice
-  /** The sentence beside a secret that the response itself shows, because the notice could not be stored. */
+  /** The sentence beside a secret in the response to the form. Used only if the notice could not be stored. */
   readonly once?: string
   /** The JSON response for a script. */
   readonly json?: object

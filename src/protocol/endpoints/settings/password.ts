@@ -5,7 +5,7 @@ import { tryPassword } from '../../../records/users/password-tries.ts'
 import { passwordChange } from '../../openapi/schemas/password.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
-/** Changes the password of a built-in user. All other sessions of the user end. */
+/** Changes the password of a built-in user, and ends all other sessions of the user. */
 export const passwordPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/password/`,
   async show(request, refused) {

@@ -189,8 +189,8 @@ const saved = async (
 const usedOf = ({ token, usedScopes }: ManagedToken): readonly string[] =>
   token.getVisibleScopes().filter((scope) => usedScopes.includes(scope))
 
-// Without any recorded use of a scope, the application may check scopes itself instead of with the guards. In this case,
-// nobody knows which scopes are unused.
+// If no use of a scope is recorded, the application may check scopes without the guards. Return no scope in this case,
+// because the server does not know which scopes are unused.
 const unusedOf = (managed: ManagedToken): readonly string[] =>
   usedOf(managed).length === 0
     ? []

@@ -9,7 +9,7 @@ import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { arrangementToWire, personalTokenToWire } from './wire.ts'
 
-/** A token that expires within this period counts as expiring, in milliseconds. */
+/** The filter for expiring tokens finds tokens that expire within this number of milliseconds. */
 const soon = 604_800_000
 /** The sort key of tokens that never expire, which come last. */
 const latest = Number.MAX_SAFE_INTEGER

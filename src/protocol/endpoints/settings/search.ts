@@ -9,7 +9,7 @@ import type { SettingsRequest } from './settings-request.ts'
 /** The maximum number of possible credentials in a search field. */
 const maxCandidates = 5
 
-/** Returns the text of a search field, without control characters. No name contains them, and PostgreSQL rejects NUL. */
+/** Returns the text of a search field. Removes control characters, because PostgreSQL rejects NUL. */
 export const searchText = (value = ''): string =>
   value
     .replaceAll(/\p{Cc}/gu, '')

@@ -13,7 +13,7 @@ import { endedSessionToWire, sessionToWire } from './wire.ts'
 
 /** The page lists sessions that ended within this period, in milliseconds. */
 const endedPeriod = 30 * 86_400_000
-/** The maximum number of listed ends of sessions. */
+/** The maximum number of listed events about ended sessions. */
 const maxEnded = 10
 
 /** Returns the user's sessions that ended recently and before their expiry, according to the audit log. */

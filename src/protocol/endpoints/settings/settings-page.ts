@@ -47,7 +47,7 @@ export interface SettingsPage {
   readonly keepsDraft?: boolean
   /** Returns the sentence that the page shows after too many requests. The default sentence is about wrong passwords. */
   readonly tooMany?: (texts: Messages) => string
-  /** Makes the change. @throws InvalidField, ScopeDoesNotExists before any write. The page then shows the form again */
+  /** Makes the change. Errors about fields must be thrown before the first write. */
   readonly change?: (request: SettingsRequest, params: Parameters) => Promise<Changed>
 }
 

@@ -45,7 +45,7 @@ export const tokenEndpoint: Endpoint = {
 const senderOf = (http: HttpRequest, params: Parameters): string =>
   [http.address, ...credentialsOf(http.header('authorization'), params)].join('\n')
 
-// Normalizes the credentials, so that all requests of a client wait in one queue.
+// Normalizes the credentials, so that all requests of a client from one IP address wait in one queue.
 const credentialsOf = (
   authorization: string | null,
   params: Parameters,

@@ -106,7 +106,8 @@ const stateOf = async (
 const endOf = ({ expires, refreshExpires }: TokenFields): number | null =>
   expires === null ? null : Math.max(expires, refreshExpires ?? 0)
 
-// A user sees only the events of the own account, because the other events of a client name other users.
+// Show users only the events of their own account, because other events of a client may name other users.
+// Administrators see all events.
 const subjectOf = ({ tokenId, clientId, userId }: Credential, viewer: User) => {
   const own = viewer.isAdmin ? {} : { userId: viewer.id }
   if (tokenId !== null) return { tokenId, ...own }

@@ -67,14 +67,15 @@ const resultOf = async (
   if (result?.sessionId !== signedIn.sessionId) return undefined
   await Promise.all([server.operations.flushTokenUses(), server.operations.flushAudit()])
   const { user } = signedIn
-  // A user who is no longer an administrator sees only own credentials.
+  // A user may have lost the administrator role since the look-up, and then sees only own credentials.
   const visible = result.credentials.filter(({ userId }) => user.isAdmin || userId === user.id)
   return Promise.all(visible.map((credential) => factsOf(credential, user, server)))
 }
 
 /**
  * Looks up the credentials in a pasted text.
- * @throws InvalidField if the text contains too many credentials, or no credential that the user may see
+ * @throws InvalidField if the text contains too many possible credentials, or no credential that the user may see;
+ * OAuthError 429 after too many unsuccessful look-ups
  */
 export const lookUp = async (request: SettingsRequest, params: Parameters): Promise<Changed> => {
   const { http, server, signedIn } = request
