@@ -1,7 +1,7 @@
 import type { JWTExtendedException } from './jwt-error.ts'
 import type { UserProxy } from './user.ts'
 
-/** The caller of a request, who may be anonymous. */
+/** The caller of a request. A caller without valid credentials is anonymous. */
 export interface Auth {
   readonly kind: 'anonymous' | 'session' | 'personal_token' | 'access_token'
   /** Null for an anonymous caller, and for an ownerless client that acts on its own behalf. */

@@ -359,7 +359,7 @@ export const withLogoUri = (metadata: string, given: string): string => {
   return JSON.stringify({ ...JSON.parse(metadata), logo_uri: address || undefined })
 }
 
-/** The metadata names of the fields `name` and `website`. The other fields have the same name in metadata. */
+/** The metadata names of the fields `name` and `website`. */
 const wireNames: Readonly<Record<string, string>> = { name: 'client_name', website: 'client_uri' }
 
 /** Converts a validation error to a registration error (RFC 7591 §3.2.2). Returns any other error unchanged. */

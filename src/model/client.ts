@@ -74,7 +74,7 @@ export interface ClientFields {
   readonly jwksUri: string | null
   /** The digest of the token with which the client manages its own registration (RFC 7592). */
   readonly registrationToken: Digest | null
-  /** The digest of the logo that the server fetched; null without a logo. Pages show only logos of verified clients. */
+  /** The digest of the logo that the server fetched; null without a logo. Only a verified client has a logo. */
   readonly logo: string | null
   /**
    * Other client metadata (RFC 7591 §2) as JSON, and entries that the server adds: the time of a leak, and the time at

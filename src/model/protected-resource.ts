@@ -13,8 +13,8 @@ export interface ProtectedResource {
 }
 
 /**
- * Finds a resource by its identifier. Compares identifiers as strings (RFC 3986 §6.2.1). Only `https://h` and
- * `https://h/` are equal, because URL parsers append this slash to an origin.
+ * Finds a resource by its identifier. Compares identifiers as strings (RFC 3986 §6.2.1), but accepts `https://h` for
+ * `https://h/` and vice versa, because URL parsers append this slash to an origin.
  */
 export const resourceNamed = (
   resources: readonly ProtectedResource[],

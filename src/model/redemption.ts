@@ -45,7 +45,10 @@ export interface UserRedemption extends TokenRestrictions {
     readonly kind: 'authorization_code' | 'device_code'
     readonly value: string
     readonly binding: CodeBinding
-    /** The end of reuse detection, in milliseconds since the epoch; default: the lifetime of an authorization code. */
+    /**
+     * The end of reuse detection, in milliseconds since the epoch. By default, reuse detection ends one lifetime of an
+     * authorization code after the tokens were issued.
+     */
     readonly keptUntil?: number
   }
 }

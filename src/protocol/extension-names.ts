@@ -22,9 +22,9 @@ export const shortLived = <T>(): ShortLivedKind<T> => ({})
 
 /** The names that an extension registers in addition to its grants and endpoints. */
 export interface DeclaredNames {
-  /** Error codes with their HTTP status. A code must differ from the built-in codes, because responses add no prefix. */
+  /** Error codes with their HTTP status. A code must differ from the built-in codes, because it has no prefix. */
   readonly errors?: Readonly<Record<string, number>>
-  /** Limits: the maximum number of points in a period of seconds. */
+  /** Limits: the maximum number of `points` in a period of `seconds`. */
   readonly limits?: Readonly<Record<string, Pick<Limit, 'points' | 'seconds'>>>
   /** Names of audit events. */
   readonly events?: readonly string[]

@@ -26,7 +26,7 @@ export interface ResourceServerOptions {
   readonly noteUse: (found: FoundToken, now: number, address: string) => void
   /** Called with the scopes that a guard required from a personal token. The function must not block. */
   readonly noteScopes: (tokenId: number, scopes: readonly string[]) => void
-  /** Called with the outcome of every token look-up. */
+  /** Called with the outcome of a token look-up. */
   readonly noteLookup: (outcome: LookupOutcome) => void
   readonly limits: Pick<Limits, 'check' | 'spend' | 'countFailure'>
   /** The maximum number of uses of a token per minute; 0 for no maximum. */
@@ -249,7 +249,7 @@ export class ResourceServer {
     const signedIn = await session.signedIn(credentials)
     if (!signedIn) {
       if (authorization === null) {
-        // The request has a JWT in the JWT header but no session, so the JWT is not valid.
+        // The request contains a JWT but no session, so the JWT is not valid.
         if (!inAuthorization && credentials.headers().has(jwtAuthHeader))
           throw this.unauthenticated(credentials)
         return { auth: anonymous }

@@ -38,7 +38,7 @@ export const userIdFor = async (
  */
 const sectorOf = (client: PairwiseClient): string => {
   const { sector_identifier_uri: uri } = keptMetadata(client)
-  // Nobody has checked the sector identifier in a metadata document.
+  // Ignore the sector identifier of a metadata document, because the server does not verify it.
   if (uri !== undefined && client.origin !== 'metadata_document') return new URL(uri).host
   const hosts = new Set(client.redirectUris.map((one) => new URL(one).host))
   const [host = ''] = hosts

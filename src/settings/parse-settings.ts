@@ -24,7 +24,7 @@ export const parseSettings = (input: Readonly<Record<string, unknown>>): Setting
   return parsed as Settings
 }
 
-// Adds the profile's value of each missing setting, and refuses a given setting that contradicts the profile.
+// Adds the profile's value of each missing setting. Returns a problem for each setting that contradicts the profile.
 const applyProfile = (
   input: Readonly<Record<string, unknown>>,
   parsed: Record<string, unknown>,

@@ -40,7 +40,7 @@ export interface PostgresOptions {
   readonly schema?: string
   /** Whether to use prepared statements. Default true. Must be false behind PgBouncer in transaction mode. */
   readonly prepare?: boolean
-  /** Whether concurrent operations share statements. Default true. Only benchmarks set it to false. */
+  /** Whether concurrent operations share statements. Default true. Only benchmarks set this option to false. */
   readonly batch?: boolean
 }
 

@@ -19,7 +19,7 @@ export interface SqliteOptions {
    * `FULL`, a power failure loses nothing either, at the cost of a disk flush per commit.
    */
   readonly synchronous?: 'NORMAL' | 'FULL'
-  /** Whether concurrent writes share a commit. Default true. Only benchmarks set it to false. */
+  /** Whether concurrent writes share a commit. Default true. Only benchmarks set this option to false. */
   readonly batch?: boolean
 }
 
@@ -48,7 +48,7 @@ export const sqlite = (
     // A column of type `uuid` has numeric affinity in SQLite, which would convert some identifiers to numbers.
     const userKey = keyType === 'uuid' ? 'text' : keyType
     const types = { id: 'integer', userKey } as const
-    // SQLite runs only one writing transaction at a time, so it needs no row locks.
+    // SQLite runs only one writing transaction at a time, so the store does not lock rows.
     const store = sqlStore(newHandle({ read, write, purge, users, types, locking: false, hot }))
     if (inMemory) return store
     const probe = new SqliteWriteProbe(write)

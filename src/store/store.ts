@@ -90,7 +90,7 @@ export interface PostgresPoolClient extends PostgresClient {
   off(event: 'error', listener: () => void): unknown
 }
 
-/** The result of work in a transaction of the application. The application may not have committed it yet. */
+/** The result of work in a transaction of the application. The transaction may still be open. */
 export interface HostTransaction<T> {
   readonly result: T
   /** Returns whether the transaction was committed or rolled back; undefined while it is open. */
@@ -140,5 +140,5 @@ export interface StoreOperation {
   readonly name: string
 }
 
-/** Wraps each store operation: telemetry measures the operation, and tests delay or fail the operation. */
+/** Wraps a store operation. For instance, telemetry measures the operation, and tests delay the operation. */
 export type AroundStore = <T>(operation: StoreOperation, run: () => Promise<T>) => Promise<T>

@@ -119,11 +119,11 @@ describe('client ID metadata documents §3 the client ID', () => {
     ['https://user@client.example/c', 'It must not contain a user.'],
     ['https://user:password@client.example/c', 'It must not contain a user.'],
     ['https://client.example/c#x', 'It must not contain a fragment'],
-    ['https://client.example/./c', 'Its path must not contain . or .. alone.'],
-    ['https://client.example/a/../c', 'Its path must not contain . or .. alone.'],
-    ['https://client.example/..', 'Its path must not contain . or .. alone.'],
-    ['https://client.example/%2e%2E/c', 'Its path must not contain . or .. alone.'],
-    ['https://client.example/.%2e/c', 'Its path must not contain . or .. alone.'],
+    ['https://client.example/./c', 'Its path must not contain . or .. as a segment.'],
+    ['https://client.example/a/../c', 'Its path must not contain . or .. as a segment.'],
+    ['https://client.example/..', 'Its path must not contain . or .. as a segment.'],
+    ['https://client.example/%2e%2E/c', 'Its path must not contain . or .. as a segment.'],
+    ['https://client.example/.%2e/c', 'Its path must not contain . or .. as a segment.'],
     ['https://client.example/c c', 'It contains a character that is not allowed'],
     ['https://client.example/<c>', 'It contains a character that is not allowed'],
     ['https://client.example:22/c', 'Its port must be'],
@@ -132,7 +132,7 @@ describe('client ID metadata documents §3 the client ID', () => {
     const before = site.requests.length
     const { status, text } = await errorPage(clientId)
     expect(status).toBe(400)
-    expect(text).toContain(`The client id is not valid: ${sentence}`)
+    expect(text).toContain(`The client ID is not valid: ${sentence}`)
     expect(site.requests.length).toBe(before)
   })
 

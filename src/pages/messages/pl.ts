@@ -3,7 +3,7 @@ import type { Messages } from './en.ts'
 
 const count = counted('pl')
 
-// A declined noun precedes each name, which itself stays in the nominative: `aplikacji ${name}`.
+// A name cannot be declined, so a declined noun precedes each name: `aplikacji ${name}`.
 export const pl: Messages = {
   frame: {
     skip: 'Przejdź do treści',

@@ -8,7 +8,7 @@ import { logo } from './logo.ts'
 import { alert } from './notices.ts'
 import { byGroup, gravestFirst, scopeText } from './scopes.ts'
 
-/** The part of the view that the consent pages of authorization requests and of devices share. */
+/** The values that the consent pages for authorization requests and for devices have in common. */
 export interface AskedConsent {
   readonly action: string
   readonly client: AskingClient
@@ -21,7 +21,7 @@ export interface AskedConsent {
   readonly allowedBefore: readonly string[]
   /** The scopes that the user may untick. */
   readonly optionalScopes: readonly string[]
-  /** The optional scopes that are ticked. */
+  /** The optional scopes that are ticked when the page opens. */
   readonly ticked: readonly string[]
   readonly problem: string | undefined
 }

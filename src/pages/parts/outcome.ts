@@ -4,7 +4,7 @@ import type { ListOutcome } from '../models/applications.ts'
 import { formId } from './forms.ts'
 import { alert, done } from './notices.ts'
 
-/** Renders the result of the last action on a list, with a button that undoes the action if it can be undone. */
+/** Renders the result of the last action on a list. If `undo` is set, adds a button that undoes the action. */
 export const outcome = (view: ListOutcome, frame: Frame): Html => {
   const sentences = html`${alert(view.problem?.sentence)}${done(view.done)}`
   if (!view.undo) return sentences

@@ -23,14 +23,14 @@ import type { Extension } from '../plug-ins.ts'
 
 /** The accepted documents. 16 KiB is three times the size that §8.7 recommends, because a document may contain keys. */
 const document = { accept: ['application/json', 'application/*+json'], largest: 16_384 }
-/** Milliseconds after its last valid document for which a stored client remains usable. */
+/** Milliseconds for which a stored client remains usable after the last fetch of a valid document. */
 const maxStaleness = 86_400_000
 /** Milliseconds after which `confirmed_at` in the row of a client is updated, even if the document is unchanged. */
 const confirmationInterval = 3_600_000
 
 const authMethods = ['none', 'private_key_jwt'] as const
 
-/** The error for a client ID whose document is unavailable or invalid. */
+/** The error for an invalid client ID, or for a client ID with an unavailable or invalid document. */
 class Unknown extends Error {
   override readonly name = 'Unknown'
   readonly isOutage: boolean
@@ -53,7 +53,7 @@ const findClient = async (
 ): Promise<Client | null> => {
   const problem = idProblem(clientId, server)
   if (problem !== undefined)
-    throw refusal(new Unknown(`The client id is not valid: ${problem}`, {}), forAuthorization)
+    throw refusal(new Unknown(`The client ID is not valid: ${problem}`, {}), forAuthorization)
   const request = { url: clientId, ...document, requester: address }
   const stored = await server.clients.find(clientId)
   if (stored?.isDisabled || stored?.isPinned) return stored
@@ -102,7 +102,9 @@ const idProblem = (clientId: string, { settings }: Configuration): string | unde
   const [, path] = /^https?:\/\/[^/?]+(\/[^?]*)/.exec(clientId) ?? []
   if (path === undefined) return 'It must have a path.'
   const isDots = (segment: string) => /^(?:\.|%2e){1,2}$/i.test(segment)
-  return path.split('/').some(isDots) ? 'Its path must not contain . or .. alone.' : undefined
+  return path.split('/').some(isDots)
+    ? 'Its path must not contain . or .. as a segment.'
+    : undefined
 }
 
 /**
@@ -180,7 +182,7 @@ const adapted = (metadata: ClientMetadata, known: readonly string[]): ClientMeta
   response_types: metadata.response_types?.filter((type) => type === 'code'),
 })
 
-// With a link to another site, the client could pretend to belong to that site (§8.1).
+// Ignore a website on another origin, because the client could pretend to belong to that website (§8.1).
 const isSameOrigin = (website: string, clientId: string): boolean =>
   website !== '' && new URL(website).origin === new URL(clientId).origin
 

@@ -46,7 +46,7 @@ const describeAccessToken = async (
   const [only = server.issuer, ...others] = token.resources
   return {
     ...(await commonMembers(token, client, token.scopes, token.expires, server)),
-    // `createdAt` is the time of the last refresh, but the replaced token was issued earlier. A JWT contains its own `iat`.
+    // `createdAt` is the time of the refresh that replaced the token. The token itself, if it is a JWT, contains `iat`.
     ...(found.isFormer ? { iat: issuedAt(presented) } : {}),
     token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
     aud: others.length === 0 ? only : [only, ...others],

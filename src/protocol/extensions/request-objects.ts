@@ -16,7 +16,7 @@ import { type Accepted, acceptedClaims, refused } from '../request-objects/claim
 import { parametersIn } from '../request-objects/parameters-in.ts'
 import type { Environment, Keys, ServerContext } from '../server-context.ts'
 
-/** The claims that identify a request object with `jti`. The server accepts such an object once. */
+/** The claims that identify a request object with `jti`. The server accepts this object only once. */
 interface UsedOnce {
   readonly clientId: string
   readonly jti: string
@@ -33,7 +33,7 @@ const document = {
 const firstRead = 'request_object_read'
 /** The parameter of a pushed request that records that the client signed the request. */
 const signedRequest = 'signed_request_object'
-/** Milliseconds after its first use in which a request object may expire, because the user has to log in first. */
+/** Milliseconds for which a request object remains valid after its first use, because the user may have to log in. */
 const timeToLogIn = 600_000
 
 // The parameters of signed request objects, and of request objects that are accepted once. A client could forge a

@@ -81,7 +81,7 @@ const requestedResources = (params: Parameters, { resources }: Identity): readon
 /** Returns the resources to which the authorization or the parent token is restricted, or an empty list. */
 const resourcesGranted = ({ redemption, remembered }: TokenIssue): readonly string[] => {
   if (redemption.type === 'narrowing') return redemption.parent.token.resources
-  // Without `current`, the refresh token was already rotated, so no new token needs a restriction.
+  // Without `current`, the refresh token is unknown or was already rotated, so no new token needs a restriction.
   if (redemption.type === 'refresh') return redemption.current?.found.authorization?.resources ?? []
   return (remembered[resourceIndicators.name] as Requested | undefined)?.resources ?? []
 }

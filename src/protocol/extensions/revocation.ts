@@ -18,14 +18,14 @@ const revoke = async (presented: string, clientId: string, server: ServerContext
   const { token } = found
   // Users revoke personal tokens on the settings page.
   if (token.clientId !== clientId || token.isPersonal) return false
-  // A client that revokes a replaced access token still uses the new one.
+  // A client that revokes a replaced access token still uses the new access token.
   const isAlone = found.isFormer || settings.revokeAccessTokenAlone
   const revokesAccessOnly = access && isAlone && token.refreshExpires !== null
   if (revokesAccessOnly) return tokens.revokeAccess(found, presented)
   return tokens.revoke(token, undefined, access && presented)
 }
 
-/** Lets a client revoke its tokens, for example when its user logs out or uninstalls it. */
+/** Lets a client revoke its tokens, for example when the user logs out or uninstalls the client. */
 export const revocation: Extension = {
   name: 'revocation',
   isOn: ({ revocation }) => revocation,

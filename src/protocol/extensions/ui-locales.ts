@@ -2,7 +2,7 @@
 import { supportedLocales } from '../endpoints/responses/reader.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** Publishes the supported languages of the pages. The parameter `ui_locales` selects one. RFC 8414 §2. */
+/** Publishes the supported languages of the pages. The parameter `ui_locales` selects a language. RFC 8414 §2. */
 export const uiLocales: Extension = {
   name: 'ui-locales',
   metadata: () => ({ ui_locales_supported: supportedLocales }),

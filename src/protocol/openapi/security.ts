@@ -52,8 +52,8 @@ const jwtScheme = ({ jwtAuthHeader, jwtAuthHeaderType }: Described['settings']):
 type Security = readonly Readonly<Record<string, readonly string[]>>[]
 
 /**
- * The credentials of a settings request: a script sends the session cookie and the JWT, a page only the cookie. A
- * request without credentials is redirected to the login.
+ * The credentials of a settings request. A script sends the session cookie and the JWT. A browser that opens a page
+ * sends only the cookie. Without the cookie, the server redirects the browser to the login.
  */
 export const bySession = ({ sessionCookie }: Described): Security => {
   const session = sessionCookie === null ? {} : { session: [] }

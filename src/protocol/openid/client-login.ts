@@ -4,7 +4,7 @@ import type { UserId } from '../../model/user.ts'
 import type { ServerContext } from '../server-context.ts'
 import { sidOf } from './sid.ts'
 
-/** A session in which a client receives an ID token. */
+/** The login of a user at a client, which receives an ID token. */
 interface NewLogin {
   readonly client: Client
   readonly userId: UserId
@@ -31,7 +31,7 @@ export const noteLogin = async (
     isOffline: scopes.includes(offlineAccessScope.id),
     expiresAt: clock() + settings.sessionExpiresIn * 1000,
   })
-  // If the session ended while the tokens were issued, this login was not stored yet, so end it now.
+  // If the session ended before this login was stored, end the login now.
   if (sessionId !== null && !(await sessions.isAlive(sessionId)))
     await logouts.sessionsEnded(userId)
 }

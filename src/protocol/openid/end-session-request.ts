@@ -71,7 +71,7 @@ const targetIn = (
     throw refused('post_logout_redirect_uri needs client_id or a valid id_token_hint.')
   const { post_logout_redirect_uris: registered = [] } = client ? keptMetadata(client) : {}
   if (!client?.isActive || !registered.includes(uri))
-    throw refused('post_logout_redirect_uri is not registered for a client of this request.')
+    throw refused('post_logout_redirect_uri is not registered for the client of this request.')
   const state = params.opaque('state')
   if (state !== undefined && state.length > maxStateLength)
     throw refused(`state is longer than ${maxStateLength} characters.`)

@@ -62,7 +62,7 @@ const answer = async (
   return done(http, request, true, server, cookie)
 }
 
-/** Returns whether the client proved with an ID token of this session that the user logged in to the client. §2. */
+/** Returns whether the ID token in the request belongs to this session and this user. RP-Initiated Logout §2. */
 const isProven = async (
   { hint, client }: EndSessionRequest,
   { user, sessionId }: SignedIn,

@@ -15,7 +15,7 @@ export class ClientLogouts implements Logouts {
   }
 
   async sessionsEnded(userId: UserId): Promise<void> {
-    // If the application has its own sessions, it reports their end by `loggedOut`.
+    // An application with its own sessions reports the end of a session by `loggedOut`.
     if (this.#server().sessions.isHosted) return
     await this.#end(await this.#server().store.clientLogins.takeEnded(userId))
   }

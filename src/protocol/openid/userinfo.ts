@@ -26,7 +26,7 @@ export const userinfoEndpoint: Endpoint = {
     const lacking = server.resourceServer.challenge({ auth }, ['openid'])
     if (lacking) throw lacking
     const client = holder && (await server.getClient(holder.clientId, { address: request.address }))
-    // A token of `client_credentials` belongs to the owner of the client. The owner granted no claims.
+    // The user of a `client_credentials` token is the owner of the client, who has granted no claims.
     const isGranted = auth.authorizationId !== null
     if (!user || !client || scopes === null || !isGranted) throw notForUsers()
     const sub = await subjectFor(user.id, client, server)
@@ -37,7 +37,7 @@ export const userinfoEndpoint: Endpoint = {
 }
 
 const notForUsers = (): OAuthError =>
-  new OAuthError('invalid_token', 'The token is not a token of a user for a client.', {
+  new OAuthError('invalid_token', 'The token was not issued to a client on behalf of a user.', {
     headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
   })
 

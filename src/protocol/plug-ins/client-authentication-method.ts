@@ -6,7 +6,7 @@ import type { ClientLookup } from '../client-lookup.ts'
 export interface ClientAuthenticationMethodFor<Server> {
   readonly name: TokenEndpointAuthMethod
   readonly parameters: readonly string[]
-  /** Whether `proves` has no effects, so that the server may call the function again for the same request. */
+  /** Whether the server may call `proves` again for the same request, because the function has no side effects. */
   readonly isRepeatable?: boolean
   /** Returns the credentials in the request, or undefined if the request does not use this method. */
   presented(authorization: string | null, params: Parameters): ClientCredentials | undefined

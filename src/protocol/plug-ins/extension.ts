@@ -45,7 +45,7 @@ export interface ReferredRequest {
   readonly refusal?: OAuthError
 }
 
-/** A standard that is added to the protocol. A hook throws to refuse a request, and returns the values that it adds. */
+/** A standard that is added to the protocol. A hook throws an error to refuse a request. A hook returns values to add. */
 export interface ExtensionFor<Server> {
   readonly name: string
   /** Returns whether the settings enable the extension. Without this function, the extension is always enabled. */

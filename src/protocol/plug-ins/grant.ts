@@ -36,7 +36,8 @@ interface GrantProperties<Server> {
   /** Additional members of the token response (RFC 6749 §5.1). */
   readonly response?: Readonly<Record<string, unknown>>
   /**
-   * Looks up the presented token at the same time as the client. The result is used only if the client is authenticated.
+   * Looks up the presented token while the server authenticates the client. The result is used only if the
+   * authentication succeeds.
    */
   lookUp?(params: Parameters, server: Server): Promise<FoundToken | undefined> | undefined
 }

@@ -8,7 +8,7 @@ import { claimProblem, clockSkew, verifiedJwt } from '../client-authentication/c
 import type { ServerContext } from '../server-context.ts'
 
 const maxIdLength = 255
-/** The maximum lifetime in seconds of a request object with `jti`. Its use is stored until it expires. */
+/** The maximum lifetime in seconds of a request object with `jti`, because the server stores `jti` for this time. */
 const maxLifetime = 3_600
 const types = ['jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt']
 
@@ -122,5 +122,7 @@ const checkOnce = ({ jti, exp }: JWTPayload, at: number): void => {
     throw refused(`jti must be a string of 1 to ${maxIdLength} characters.`)
   if (exp === undefined) throw refused('exp is missing. A request object with jti needs exp.')
   if (exp > at / 1000 + maxLifetime + clockSkew)
-    throw refused(`With jti, exp must not be more than ${maxLifetime} seconds ahead.`)
+    throw refused(
+      `exp must not be more than ${maxLifetime} seconds in the future if the request object contains jti.`,
+    )
 }

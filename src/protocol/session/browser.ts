@@ -16,7 +16,8 @@ export const browserOf = ({
 
 /**
  * Returns whether `Sec-Fetch-Site` shows that another site sent the form; without this header, `Origin` decides. The
- * origin `null` is accepted, because this server's pages forbid the referrer. Callers also check the CSRF token.
+ * origin `null` is accepted, because browsers send it for pages with the referrer policy `no-referrer`, such as the
+ * pages of this server. Callers also check the CSRF token.
  */
 export const isForeign = ({ headers }: HttpRequest, issuer: string): boolean => {
   const site = headers.get('sec-fetch-site')

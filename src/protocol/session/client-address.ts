@@ -43,7 +43,8 @@ export const clientAddress = (trustedProxies: readonly string[]) => {
   return (peer: string | undefined, forwardedFor: string | null): string => {
     let address = normalized(peer ?? '')
     if (trustedProxies.length === 0 || forwardedFor === null) return address
-    // Read the entries from the right. Each proxy appends the address of its peer, which may have forged the others.
+    // Read the entries from the right. Each proxy appends the address of its peer, and an untrusted peer may have
+    // forged all entries before that address.
     const isTrusted = () =>
       address === '' ? trustsUnixPeer : trusted.check(address, kindOf(address))
     for (const hop of forwardedFor.split(',').reverse()) {

@@ -200,7 +200,7 @@ export class Sessions implements SessionCheck {
     return this.#resourceOwner ? null : sessionId
   }
 
-  /** Returns whether a session still exists. */
+  /** Returns whether a session exists, has not expired and is intact. */
   async isAlive(sessionId: string): Promise<boolean> {
     const found = await this.#context.store.sessions.find(sessionId as StoredSession['id'])
     return found !== undefined && this.#isAlive(found.session)
@@ -228,7 +228,7 @@ export class Sessions implements SessionCheck {
     })
   }
 
-  /** Returns the session with this cookie value, if the session is alive. The caller may be another browser. */
+  /** Returns the session with this cookie value, if the session is alive. Does not check the browser. */
   findByValue(value: string): Promise<StoredSession | undefined> {
     return this.findByDigest(digestOf('session', value))
   }
@@ -294,7 +294,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  /** Returns the CSRF token for forms, bound to the browser's cookie. Creates a cookie for an anonymous browser. */
+  /** Returns the CSRF token for forms, bound to the browser's cookie. Creates a cookie for a browser without one. */
   csrf(cookie: string | null): CsrfProtection {
     const { keys, random } = this.#context
     const known = this.#identifier(cookie)

@@ -53,8 +53,8 @@ export interface AuditStore {
     limit: number,
   ): Promise<readonly StoredAuditRow[]>
   /**
-   * Returns the greatest ID up to `until`, and the transactions that may still commit a row with a smaller ID. An
-   * attacker may have set the sequence of IDs back, so ensures that the next ID is greater than this ID and `after`.
+   * Returns the greatest ID up to `until`, and the transactions that may still commit a row with a smaller ID. If the
+   * next ID would not be greater than this ID and `after`, advances the sequence of IDs.
    */
   mark(range: { readonly after: number; readonly until: number }): Promise<AuditMark>
   /** Returns whether all transactions in `mark.writers` have ended. */

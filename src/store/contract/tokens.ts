@@ -13,7 +13,7 @@ export interface StoredToken {
   readonly accessToken: Sealed
   readonly refreshDigest: Digest | null
   readonly refreshToken: Sealed | null
-  /** The last recorded use; null before the first one. */
+  /** The last recorded use; null before the first recorded use. */
   readonly lastUse: TokenUse | null
   /** The ID of the new token, if this row is the former value of a rotated personal token; otherwise null. */
   readonly successorId: number | null
@@ -221,7 +221,7 @@ export interface TokenStore {
   ): Promise<number>
   /** Deletes at most `limit` `client_credentials` tokens (RFC 6749 §4.4), except for about the latest `keep`. */
   deleteOldestOwn(of: Pick<TokenFields, 'clientKey' | 'userId'>, which: Beyond): Promise<number>
-  /** Deletes at most `limit` tokens that were exchanged from `parentId`, except for the latest `keep`. */
+  /** Deletes at most `limit` tokens that were exchanged from the token `parentId`, except for the latest `keep`. */
   deleteOldestChildren(parentId: number, which: Beyond): Promise<number>
 }
 
