@@ -96,7 +96,7 @@ describe('LR-01 Parameter next of the login [T535]', () => {
   })
 
   test.each(['https://evil.example', '//evil.example', '/\\evil.example', ''])(
-    'redirects to the start page below the path of an issuer that has one, for next=%j',
+    'redirects to the start page below the path of the issuer for next=%j',
     async (next) => {
       expect(new Set(await ledTo([next], based))).toEqual(new Set(['/app/']))
     },

@@ -460,7 +460,7 @@ describe('RFC 8628 §3.4 the token request of the device', () => {
     expect(refusal(await pub.poll({ device_code: '' }, given))).toBe(expected)
   })
 
-  test('§3.4 rejects a repeated device code, and a device code with a suffix of an internal store key', async () => {
+  test('§3.4 rejects a repeated parameter device_code, and a device code with the suffix of an internal store key', async () => {
     const codes = await decided(pub)
     const form = new URLSearchParams({
       grant_type: deviceGrant,

@@ -21,7 +21,7 @@ export interface OwnPostgres extends AsyncDisposable {
 
 /** A streaming replica, which accepts writes after its promotion. */
 export interface Replica extends OwnPostgres {
-  /** Promotes the replica to a primary. Resolves when it accepts writes. */
+  /** Promotes the replica to a primary. Resolves when the new primary accepts writes. */
   promote(): Promise<void>
 }
 
@@ -68,7 +68,7 @@ const startCluster = async (
       program = new Program(
         join(postgresPrograms, 'postgres'),
         [...place, ...settings.flatMap((setting) => ['-c', setting])],
-        // SIGQUIT lets PostgreSQL free its shared memory, which SIGKILL would not.
+        // After SIGQUIT, PostgreSQL frees its shared memory. SIGKILL would leave the memory allocated.
         { limit: Number.POSITIVE_INFINITY, signalWithParent: 'SIGQUIT', ...user },
       )
       await untilReady(url, program)

@@ -15,7 +15,7 @@ import {
 /** Whether the registry of npm, from which these functions install packages, does not respond. */
 export const withoutRegistry: boolean = await lacks('npm registry')
 
-/** The milliseconds after which an installation is killed. It downloads up to 700 MB on a machine without a cache. */
+/** The milliseconds after which an installation is killed. Without a cache, an installation downloads up to 700 MB. */
 const installationLimit = 300_000
 
 /** The timeout in milliseconds of a hook or test that installs packages. */

@@ -106,7 +106,7 @@ export interface Redeeming {
   readonly headers?: Readonly<Record<string, string>>
   /** A text that is appended to the body unchanged. */
   readonly append?: string
-  /** The server that receives the request; by default, this one. */
+  /** The server that receives the request; by default, this server. */
   readonly at?: Pick<TestServer, 'issuer'>
 }
 
