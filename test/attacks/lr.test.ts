@@ -134,7 +134,7 @@ describe('LR-03 Logout, error view, settings pages, and the authorization reques
   const names = ['next', 'post_logout_redirect_uri', 'redirect_uri', 'return_to', 'url', 'continue']
   const away = new URLSearchParams(names.map((name): [string, string] => [name, evil]))
 
-  test('redirects to the start page after the logout, whatever the parameters', async () => {
+  test('redirects to the start page after the logout, with any parameters', async () => {
     for (const server of [attack, based]) {
       const { agent, csrfToken } = await server.newBrowser('a')
       const body = new URLSearchParams(away)

@@ -374,7 +374,7 @@ describe('ST-05 Foreign keys, cascades and the sweeper', () => {
     }
   })
 
-  test('does not delete tokens without expiry, or rotated refresh tokens of valid authorizations, with expired rows', async () => {
+  test('does not delete tokens without expiry or rotated refresh tokens of valid authorizations when expired rows are swept', async () => {
     await using it = await startAttackServer({ dynamicRegistration: 'off' })
     const personal = await it.personalToken('a')
     const code = await it.code()

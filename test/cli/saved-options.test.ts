@@ -47,3 +47,28 @@ test.each([
     await server.close()
   },
 )
+
+test.each([
+  ['tokens', newPersonalToken],
+  ['clients', newClient],
+] as const)(
+  '`%s create` refuses a text of 10,000 characters in every option for a field [T3212]',
+  async (group, form) => {
+    await using place = await workplace()
+    await declareScopes(place)
+    const server = await place.open()
+    const { email } = await server.users.create({ email: 'me@example.org', password: null })
+    await server.close()
+    const fields = Object.keys(form.shape).filter((name) => !otherTypes.includes(name))
+    const long = 'x'.repeat(10_000)
+    const outcomes = await place.runAll(
+      fields.map((name) => {
+        const options = { name: 'Printer', [optionOf(name)]: long }
+        const texts = Object.entries(options).flatMap(([option, text]) => [`--${option}`, text])
+        return [group, 'create', '--user', email, ...texts]
+      }),
+    )
+    expect(fields.length).toBeGreaterThan(1)
+    expect(fields.filter((_, index) => outcomes[index]?.code === 0)).toEqual([])
+  },
+)

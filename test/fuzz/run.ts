@@ -42,7 +42,7 @@ export interface FuzzReport {
 /** The number of requests that use the same test data. After them, the run creates new users, clients and tokens. */
 const setSize = 10_000
 /**
- * The permitted growth of memory from the middle to the end of the run, which exceeds the effect of garbage collection.
+ * The permitted growth of memory from the middle to the end of the run. Garbage collection alone causes less growth.
  */
 const growth = 1.1
 const permittedGrowth = 16 * 1024 * 1024

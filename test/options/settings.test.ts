@@ -112,7 +112,7 @@ describe('values of environment variables', () => {
     })
   })
 
-  test('may be an empty list; an unset variable means the default', () => {
+  test('may be an empty list, and an unset variable means the default', () => {
     expect(parsed({ OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: '' }).allowedResponseTypes).toEqual([])
     expect(settingsFrom({ OAUTH2SERVER_CLIENT_ID_SALT_LEN: undefined, PATH: '/bin' })).toEqual({})
     expect(

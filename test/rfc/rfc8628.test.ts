@@ -326,7 +326,7 @@ describe('RFC 8628 §3.3 the device page', () => {
     const confirming = await openDevicePage(app, person, `${query}&confirm=yes`)
     expect(confirming.html).not.toContain('Photo Frame')
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
-    // A remembered consent is not sufficient either: the user still has to decide.
+    // A remembered consent does not replace the decision of the user.
     await pub.poll(await decided(pub))
     const asked = await enterCode(app, person, codes.user_code)
     expect(asked.html).toContain('name="confirm"')

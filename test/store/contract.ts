@@ -655,7 +655,7 @@ export const storeContract = (
         expect(await store.authorizations.revoke(999_999, 7)).toBe(false)
       })
 
-      test('deleteRotated() deletes tombstones before a time and tombstones beyond the latest ones, up to the limit', async () => {
+      test('deleteRotated() deletes old tombstones, and tombstones that exceed the maximum number, up to the limit', async () => {
         const clientId = await aClient(store)
         const [id, another] = [
           await anAuthorization(store, { clientId }),

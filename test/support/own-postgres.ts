@@ -45,8 +45,8 @@ export const startReplica = async (
 }
 
 /**
- * Creates and starts a cluster in a new folder. If the test runs as root, PostgreSQL runs as `nobody`, because it
- * refuses to run as root.
+ * Creates and starts a cluster in a new folder. If the test runs as root, the server runs as `nobody`, because
+ * PostgreSQL refuses to run as root.
  */
 const startCluster = async (
   maker: 'initdb' | 'pg_basebackup',

@@ -42,7 +42,7 @@ export const readJson = async (path: string): Promise<Record<string, unknown>> =
   JSON.parse(await readFile(path, 'utf8'))
 
 /**
- * Creates a folder once in a run, in whichever worker needs it first, and returns its path. The run deletes its temporary
+ * Creates a folder once in a run, in the first worker that needs it, and returns its path. The run deletes its temporary
  * folders at its end.
  */
 const once = async (name: string, fill: (path: string) => Promise<void>): Promise<string> => {

@@ -59,7 +59,7 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The JSON body; otherwise empty. */
+  /** The parsed JSON body, or an empty object for other bodies. */
   readonly body: Readonly<Record<string, unknown>>
   /** The URL of the response. */
   readonly url: string
