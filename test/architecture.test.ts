@@ -5,14 +5,14 @@ import { parseSource, readSources, type SourceFile } from './support/source-file
 
 // Paths are relative to `src`. A path that ends in `/` is a directory and all files below it.
 
-/** A file in `file` may import `may`, and `types` with `import type`. The first row that matches a file applies. */
+/** A file in `file` may import `may`, and may import `types` with `import type`. The first matching row applies. */
 interface Layer {
   readonly file: readonly string[]
   readonly may: readonly string[]
   readonly types?: readonly string[]
 }
 
-/** The top-level paths from the lowest layer up. No file imports from a path that is listed after its own. */
+/** The top-level paths, lowest layer first. No file imports from a path that is listed after the path of the file. */
 const ladder = [
   'crypto/',
   'model/',
@@ -266,7 +266,7 @@ const manifest = JSON.parse(
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>
 }
 
-/** Returns the imports of a file that its layer does not allow, as messages. */
+/** Returns a message for each import that the layer of a file does not allow. */
 const breaches = ({ path, imports }: SourceFile): string[] => {
   const layer = layers.find(({ file }) => matches(path, file))
   if (!layer) return [`src/${path} has no row in the table of layers`]
@@ -351,7 +351,7 @@ describe('architecture', () => {
     expect(found).toEqual([])
   })
 
-  test('accepts newer minor versions of each runtime dependency, so that a host can install a security fix', () => {
+  test('package.json accepts newer minor versions of each runtime dependency, so that a host can install a security fix', () => {
     const others = Object.entries(manifest.dependencies).filter(
       ([, range]) => !/^\^\d+\.\d+\.\d+$/.test(range),
     )

@@ -300,7 +300,7 @@ describe('AZ-09 Dangerous redirect URIs at the registration [T546]', () => {
     const { agent, csrfToken } = await attack.browser('m')
     const information = await registered(attack.server)
     await expectNoChange(attack, async () => {
-      // A private-use URI beside another URI is removed, and does not prevent the registration.
+      // The server removes a private-use URI beside another URI, and accepts the registration.
       const isRemoved = /^(?:myapp|com\.example\.app):/.test(uri)
       for (const redirect_uris of isRemoved ? [[uri]] : [[uri], [cb, uri]]) {
         const response = await register(attack.server, { redirect_uris })
@@ -642,7 +642,7 @@ describe('AZ-15 Opaque state', () => {
     }
   })
 
-  test('returns no state for a missing state, and at most an empty state for an empty state', async () => {
+  test('returns no state for a missing state, and no state or an empty state for an empty state', async () => {
     expect((await ask('&state=')).query.state ?? '').toBe('')
     expect((await ask('')).query).not.toHaveProperty('state')
     expect((await ask('', {}, 'no')).query).not.toHaveProperty('state')

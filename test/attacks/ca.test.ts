@@ -84,7 +84,7 @@ describe('CA-01 Wrong secret', () => {
     const [known = 0, unknown = 0] = Object.values(times).map(
       (samples) => samples.sort((one, other) => one - other)[50] ?? 0,
     )
-    // If the server hashed a secret in only one of the two cases, this case would take a hundred times as long.
+    // A case in which the server hashes a secret takes a hundred times as long as a case without hashing.
     expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(2)
   })
 
@@ -377,7 +377,7 @@ describe('CA-06 Registered authentication method, grant and client type [T040]',
     })
   })
 
-  test('neither issues a refresh token to a client without the refresh grant nor accepts one from it', async () => {
+  test('neither issues a refresh token to a client without the refresh grant nor accepts a refresh token from this client', async () => {
     const own = await attack.client({
       redirectUris: ['https://client.example/cb'],
       grantTypes: ['authorization_code'],
@@ -557,7 +557,7 @@ describe('CA-09 Exact look-up of client IDs', () => {
       const response = await attack.token(given, { auth: 'none', headers: raw(text) })
       expectJson(response, 401, 'invalid_client')
     }
-    // Both spellings are the same after form-decoding (RFC 6749 §2.3.1).
+    // A percent-encoded secret is the same secret after form-decoding (RFC 6749 §2.3.1).
     const [first = ''] = clientSecret
     const encoded = `%${first.charCodeAt(0).toString(16)}${clientSecret.slice(1)}`
     const response = await attack.token(given, {

@@ -349,7 +349,7 @@ describe('DR-05 Flood', () => {
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(Number(response.headers.get('retry-after'))).toBeLessThanOrEqual(600)
     }
-    // The sender forges an address on the left. The proxy appends the real address.
+    // The sender forges the left address in the header, and the proxy appends the real address on the right.
     const spoofed = await register(app, undefined, from('198.51.100.7, 192.0.2.1'))
     expect(spoofed.status).toBe(429)
     expect((await register(app, undefined, from('192.0.2.2'))).status).toBe(201)

@@ -299,10 +299,10 @@ describe('DS-03 State of unauthenticated requests', () => {
   const many = 60
   const key = newKey()
 
-  /** The reasons why requests of a known client were refused, which are written after a few seconds. */
+  /** The kind of the rows about refused requests of known clients. The server writes these rows after a few seconds. */
   const refusals = 'client_refusals'
 
-  /** Sends one request. The given kinds of rows are allowed, with one row each. */
+  /** Sends one request. The request may add one row of each listed kind. */
   type Anonymous = readonly [
     kinds: readonly string[],
     send: (at: AttackServer, index: number) => Promise<unknown>,
@@ -388,7 +388,7 @@ describe('DS-03 State of unauthenticated requests', () => {
     '60 %s add at most one row for each counter to the database',
     async (name) => {
       const [kinds, work] = anonymous[name] ?? [[], async () => undefined]
-      // Use a separate server: other tests reach limits, and their refusals may be written during this test.
+      // Use a separate server: other tests reach limits, and their server may write refusals during this test.
       await using own = await startAttackServer()
       const { oauth2server_transient: _, ...before } = await rowsOf(own)
       const known = await keysOf(own)
@@ -478,7 +478,7 @@ describe('DS-05 Online guessing', () => {
     expect(headers.get('cache-control')).toContain('no-store')
   }
 
-  test('returns 429 to a peer and client with too many wrong secrets, whatever address the peer forges', async () => {
+  test('returns 429 to a peer and client with too many wrong secrets, even if the peer forges addresses', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const wrong = { ...guessed.clients.m2m, clientSecret: 'wrong' }
     const machine = { grant_type: 'client_credentials' }
@@ -498,7 +498,7 @@ describe('DS-05 Online guessing', () => {
     expect((await guessed.code(own, { client: 'conf' })).length).toBeGreaterThan(20)
   })
 
-  test('returns 429 to a client and address after 1,000 wrong codes and refresh tokens, and consumes none of them', async () => {
+  test('returns 429 to a client and address after 1,000 wrong codes and refresh tokens, without consuming valid values', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const { refreshToken } = await guessed.grant()
     const code = await guessed.code()

@@ -500,7 +500,7 @@ describe('DV-06 Flood', () => {
     expect(refusal(await nobody.ask({ scope }))).toBe('401 invalid_client')
   })
 
-  // The option `random` is a function, which cannot be sent to other processes, so this server has one node.
+  // This server has one node, because the function `random` cannot be sent to other processes.
   test('creates another user code if the first one is in use', async () => {
     let isPoor = false
     let draws = 0

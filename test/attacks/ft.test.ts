@@ -442,7 +442,7 @@ describe('FT-09 Client disconnects', () => {
 
   let it: AttackServer
   let pause = 0
-  /** Delays writes, so that the client disconnects during a write. Not needed with several nodes: they are slower. */
+  /** Delays writes, so that the client disconnects during a write. Several nodes are slower, and need no delay. */
   const slowly: AroundStore = async ({ name }, run) => {
     if (pause > 0 && /insert|rotate|grant|put|take/.test(name)) await delay(pause)
     return run()

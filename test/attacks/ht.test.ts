@@ -665,7 +665,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     expect((await deep.request(`${origin}/appoauth/token`, { method: 'POST' })).status).toBe(404)
   })
 
-  // A hook is a function, which cannot be sent to another process, so this server has one node.
+  // This server has one node, because a hook is a function and cannot be sent to other processes.
   test.each(['text/html', 'application/json', '*/*'])(
     'returns 500 without details of an internal error to a client that accepts %s',
     async (accept) => {

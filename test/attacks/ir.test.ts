@@ -24,13 +24,13 @@ beforeAll(async () => {
 })
 afterAll(() => attack.close())
 
-/** Options that make the server run in one process in every project: one of them is a function. */
+/** Options with a function, which cannot be sent to other processes. So the server has one process in every project. */
 const oneProcess: TestOptions = { aroundStore: (_, run) => run() }
 
 interface Sending {
   readonly headers?: Record<string, string>
   readonly server?: AttackServer
-  /** The body, if it is not the form. */
+  /** A body that replaces the form. */
   readonly body?: string
 }
 
@@ -76,7 +76,7 @@ const expectDone = ({ status, headers, body }: HttpResponse): void => {
   expect([status, body]).toEqual([200, {}])
   expect(headers.get('cache-control')).toBe('no-store')
 }
-/** Used to repeat a request, so that each of three nodes receives it once. */
+/** Repeat each request three times, so that each of three nodes receives the request once. */
 const times = [1, 2, 3] as const
 const expectLives = async (token: string, lives = true): Promise<void> => {
   for (const _ of times) {

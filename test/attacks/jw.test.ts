@@ -163,7 +163,7 @@ describe('JW-02 Wrong keys [T144]', () => {
 })
 
 describe('JW-03 Other header parameters [T148]', () => {
-  /** The key of an attacker, who refers to this key in the header of the JWT. */
+  /** The key of an attacker. The header of a forged JWT contains or names this key. */
   const own = 'a key of the attacker of more than 32 bytes'
   let asked = 0
   const site = createServer((_request, response) => {

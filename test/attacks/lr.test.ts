@@ -96,7 +96,7 @@ describe('LR-01 Parameter next of the login [T535]', () => {
   })
 
   test.each(['https://evil.example', '//evil.example', '/\\evil.example', ''])(
-    'redirects to the start page below the path of an issuer that has one, for next=%j',
+    'redirects to the start page below the path of the issuer for next=%j',
     async (next) => {
       expect(new Set(await ledTo([next], based))).toEqual(new Set(['/app/']))
     },
@@ -134,7 +134,7 @@ describe('LR-03 Logout, error view, settings pages, and the authorization reques
   const names = ['next', 'post_logout_redirect_uri', 'redirect_uri', 'return_to', 'url', 'continue']
   const away = new URLSearchParams(names.map((name): [string, string] => [name, evil]))
 
-  test('redirects to the start page after the logout, whatever the parameters', async () => {
+  test('redirects to the start page after the logout, with any parameters', async () => {
     for (const server of [attack, based]) {
       const { agent, csrfToken } = await server.newBrowser('a')
       const body = new URLSearchParams(away)

@@ -265,7 +265,7 @@ describe('MX-04 Content and URL of the metadata [T544]', () => {
     expect(body.scopes_supported).not.toContain('sys:internal')
   })
 
-  test('states in the metadata that pushed authorization requests are required, and enforces it', async () => {
+  test('states in the metadata that pushed authorization requests are required, and enforces the requirement', async () => {
     await using own = await startAttackServer({
       securityProfile: 'oauth2.1',
       pushedAuthorizationRequests: 'required',

@@ -105,7 +105,7 @@ describe('OI-06 the nonce and the code', () => {
     expect(await app.query('select count(*) as n from oauth2server_authorization')).toEqual(before)
   })
 
-  test('the hash in the ID token reveals a substituted code, and PKCE refuses it', async () => {
+  test('the hash in the ID token reveals a substituted code, and the server rejects the code because of PKCE', async () => {
     const given = { ...request, response_type: 'code id_token' }
     const mine = responseTo(front, await front.ask(given), 'fragment')
     // The attacker logs in with the same client, and injects the code into the response for the victim.
@@ -196,7 +196,7 @@ describe('OI-06 redirects and forms', () => {
 
 describe('OI-06 mix-up', () => {
   test.each(types)(
-    'RFC 9207 §2.4 %s names one issuer, in the ID token and beside it [T3136]',
+    'RFC 9207 §2.4 the response to %s has the same issuer in iss and in the ID token [T3136]',
     async (response_type) => {
       const answer = await front.ask({ ...request, response_type })
       const { iss, id_token = '' } = responseTo(front, answer, 'fragment')

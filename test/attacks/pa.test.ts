@@ -135,7 +135,7 @@ describe('PA-01 Endpoint rules', () => {
 
   test('rejects a body that is too long, a JSON body, and parameters in the query', async () => {
     await unchanged(async () => {
-      // Use a shorter body behind the proxy: the proxy fails if the server closes the connection while it sends.
+      // Use a shorter body behind the proxy: the proxy fails if the server closes the connection during the upload.
       const long = 'x'.repeat(isOnNodes ? 70_000 : 1_000_000)
       expectJson(await push({ state: long }), 413, 'invalid_request')
       const { clientId, clientSecret } = it.clients.conf
@@ -213,7 +213,7 @@ describe('PA-01 Endpoint rules', () => {
 })
 
 describe('PA-02 Binding, and parameters of the browser', () => {
-  test('rejects a reference with another client ID, and does not consume it', async () => {
+  test('rejects a reference with another client ID, and does not consume the reference', async () => {
     const { conf, conf2, pub } = it.clients
     const request_uri = await pushed()
     for (const { clientId: client_id } of [conf2, pub])

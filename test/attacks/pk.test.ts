@@ -50,7 +50,7 @@ describe('PK-01 Public client without challenge [T537]', () => {
     expectRedirect(response, 'invalid_request', { redirectUri: own.redirectUri })
   })
 
-  test('requires a challenge of every client with requirePkce=always, and of no client with never', async () => {
+  test('requires a challenge from every client with requirePkce=always, and from no client with requirePkce=never', async () => {
     await using always = await startAttackServer({ requirePkce: 'always' })
     await refused(without, 'conf', always)
     await refused(without, 'evil', always)

@@ -28,7 +28,7 @@ afterAll(() => attack.close())
 const person = async (name: UserName = 'a', server = attack): Promise<Person> =>
   new Person(server.server, await server.browser(name), server.users[name].user)
 
-/** Used to repeat a request, so that each of three nodes receives it once. */
+/** Repeat each request three times, so that each of three nodes receives the request once. */
 const times = [1, 2, 3] as const
 
 const info = async (token: string): Promise<HttpResponse> =>

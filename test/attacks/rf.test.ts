@@ -193,7 +193,7 @@ describe('RF-05 50 concurrent refreshes on one and two nodes', () => {
   })
 
   test.each([1, 2])(
-    'returns the same results on %i nodes that pause between reading and rotating',
+    'returns the results of the two tests above on %i nodes that pause between reading and rotating',
     async (count) => {
       for (const [server, leeway, expectation] of [
         [attack, 60, expectSame],

@@ -335,7 +335,7 @@ describe('RO-04', () => {
     )
   })
 
-  test('RO-04 does not extend the expiry of an object for a later record of its first use', async () => {
+  test('RO-04 does not extend the validity of an object if a later request creates another record of its use', async () => {
     const request = await requestObjectOf(client, key, { exp: seconds(60) })
     const page = await new UserAgent().browse(objectUrl(client, { request }))
     const next = new URL(new URL(page.address).searchParams.get('next') ?? '', app.issuer)

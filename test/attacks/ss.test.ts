@@ -639,7 +639,7 @@ describe('SS-10 End of sessions', () => {
     const enter = () => logIn({ issuer: attack.issuer, user, password })
     const sessions = [await enter(), await enter()] as const
     attack.saw(...sessions.flatMap(({ identifier, jwt }) => [identifier, jwt]))
-    // Use the sessions on both nodes first, so that the nodes may have cached them.
+    // Use the sessions on both nodes first, to fill a possible cache of each node.
     expect(await alive(sessions)).toEqual([true, true, true, true])
     await end(sessions, user)
     expect(await alive(sessions)).toEqual([false, false, otherLives, otherLives])

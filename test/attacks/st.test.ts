@@ -374,7 +374,7 @@ describe('ST-05 Foreign keys, cascades and the sweeper', () => {
     }
   })
 
-  test('does not delete tokens without expiry, or rotated refresh tokens of valid authorizations, with expired rows', async () => {
+  test('does not delete tokens without expiry or rotated refresh tokens of valid authorizations when expired rows are swept', async () => {
     await using it = await startAttackServer({ dynamicRegistration: 'off' })
     const personal = await it.personalToken('a')
     const code = await it.code()
@@ -450,7 +450,7 @@ describe('ST-05 Foreign keys, cascades and the sweeper', () => {
     }
     const removed = await sweeping
     expect(removed.reduce((sum, one) => sum + one)).toBe(rows)
-    // The sweeper deletes at most 1,000 rows at once.
+    // The sweeper deletes at most 1,000 rows in one statement.
     expect(Math.max(...batches)).toBeLessThanOrEqual(1_000)
     // Several requests wrote tokens between the batches.
     expect(latencies.length).toBeGreaterThan(3)

@@ -495,7 +495,7 @@ describe('XS-06 Content of the consent page', () => {
     }
     const theirs = await consentPage({ scope: 'r' }, { client, as: 'b' })
     expect(shown(theirs)).toContain(`${en.consent.user} ${attack.users.b.user.email}`)
-    // If a client requests more scopes later, the page shows all scopes and not only the new ones, which come first.
+    // If a client requests more scopes later, the page shows the new scopes and then the granted scopes.
     await attack.grant({ scope: 'r' }, { client })
     expect(ids(await consentPage({ scope: 'r w' }, { client }))).toEqual(['w', 'r'])
     // The page shows no scope if no scope is requested.

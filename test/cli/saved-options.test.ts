@@ -6,7 +6,7 @@ import { values } from '../pages/api/form-values.ts'
 import { optionOf } from './field-options.ts'
 import { declareScopes, workplace } from './workplace.ts'
 
-/** The fields whose option has values of another type. */
+/** The fields whose value differs in type from the value of the option. */
 const otherTypes = ['is_confidential', 'application_type', 'expires', 'expiry', 'time_zone']
 const scopes = ['notes:read', 'user:email']
 const samples = { ...values, scopes, default_scopes: scopes, optional_scopes: ['test:scope'] }
@@ -45,5 +45,30 @@ test.each([
     expect(fields.length).toBeGreaterThan(1)
     expect(saved).toMatchObject(sent)
     await server.close()
+  },
+)
+
+test.each([
+  ['tokens', newPersonalToken],
+  ['clients', newClient],
+] as const)(
+  '`%s create` refuses a text of 10,000 characters in every option for a field [T3212]',
+  async (group, form) => {
+    await using place = await workplace()
+    await declareScopes(place)
+    const server = await place.open()
+    const { email } = await server.users.create({ email: 'me@example.org', password: null })
+    await server.close()
+    const fields = Object.keys(form.shape).filter((name) => !otherTypes.includes(name))
+    const long = 'x'.repeat(10_000)
+    const outcomes = await place.runAll(
+      fields.map((name) => {
+        const options = { name: 'Printer', [optionOf(name)]: long }
+        const texts = Object.entries(options).flatMap(([option, text]) => [`--${option}`, text])
+        return [group, 'create', '--user', email, ...texts]
+      }),
+    )
+    expect(fields.length).toBeGreaterThan(1)
+    expect(fields.filter((_, index) => outcomes[index]?.code === 0)).toEqual([])
   },
 )

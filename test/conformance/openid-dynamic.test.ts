@@ -227,7 +227,7 @@ const modules: Readonly<Record<string, () => Promise<void>>> = {
     expect((await askWithKey(rp, refresh, next)).status).toBe(200)
   },
 
-  // The suite skips this module, because the metadata does not list `none`, which a client must register here.
+  // The suite skips this module, because its client registers `none`, and the metadata does not list `none`.
   async 'oidcc-request-uri-unsigned'() {
     const answer = await fetch(`${app.issuer}/.well-known/openid-configuration`)
     const metadata = (await answer.json()) as Record<string, unknown>
@@ -278,7 +278,7 @@ const modules: Readonly<Record<string, () => Promise<void>>> = {
   },
 }
 
-/** Returns an address for a request object. Its fragment is not the hash of the content, as in the suite. */
+/** Returns an address for a request object. As in the suite, its fragment is not the hash of the content. */
 const newRequestUri = (): string => `${site.url(`/request/${randomUUID()}`)}#${randomUUID()}`
 
 const serveObject = (requestUri: string, object: string): void =>

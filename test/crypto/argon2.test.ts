@@ -39,7 +39,7 @@ const outputOf = async (program: string): Promise<string> => {
 }
 
 describe('on a runtime without argon2', () => {
-  test('the library computes the same hash, in the worker and in the main thread', async () => {
+  test('the library computes the same hash as Node, in the worker and in the main thread', async () => {
     const parameters = { message: 'pässword', memory: 64, passes: 2, parallelism: 1, tagLength: 32 }
     const compute = `
 const argon2 = await import(${source('crypto/passwords/argon2.ts')})

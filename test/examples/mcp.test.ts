@@ -225,7 +225,7 @@ describe.each<[string, string, Protocol]>([
     await assistant.close()
   })
 
-  test('rejects a token for this resource at other resources, and a token for another resource at this one', async () => {
+  test('rejects a token for this resource at other resources, and a token for another resource at this resource', async () => {
     const assistant = new Assistant(app, protocol)
     await assistant.connect()
     const token = assistant.memory.kept?.access_token

@@ -679,7 +679,7 @@ describe('client ID metadata documents §8.4 changes of the document', () => {
     const tokens = await client.tokens()
     const before = await clientOf(clientId)
     await app.server.clients.mark(clientId, { isDisabled: true })
-    // A concurrent consent stores the client as it was before.
+    // A concurrent consent stores the former values of the client.
     await app.server.clients.keep(before)
     expect((await clientOf(clientId)).isDisabled).toBe(true)
     publish({ client_name: 'Another' }, { path: pathOf(clientId) })

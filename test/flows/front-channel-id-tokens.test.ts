@@ -5,8 +5,8 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { statusOf } from '../support/tokens.ts'
 import { formIn, UserAgent } from '../support/user-agent.ts'
 
-// Two certified client libraries log a user in with ID tokens of the authorization endpoint. They know the issuer and the
-// client, and nothing else.
+// Two certified client libraries log a user in with ID tokens of the authorization endpoint. They know only
+// the issuer and the client.
 
 let app: TestServer
 let agent: UserAgent

@@ -36,8 +36,8 @@ const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 /** Sets the clock of the server to the clock of this machine, which the libraries use. */
 const setClock = (app: TestServer): void => app.advance((Date.now() - app.now()) / 1000)
 
-// Because the clock is a function, which cannot be sent to other processes, these servers run in this process even in
-// the project `nodes`.
+// The clock is a function and cannot be sent to other processes. So these servers run in this process, even in the
+// project `nodes`.
 const alone = { clock: () => Date.now() }
 
 /** Starts a server and logs in a user. */

@@ -5,7 +5,7 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { statusOf } from '../support/tokens.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
-// Two certified client libraries log a user in, refresh and log out. They know the issuer and the client, and nothing else.
+// Two certified client libraries log a user in, refresh and log out. They know only the issuer and the client.
 
 const returnUri = 'https://client.example/logged-out'
 

@@ -42,7 +42,7 @@ export interface FuzzReport {
 /** The number of requests that use the same test data. After them, the run creates new users, clients and tokens. */
 const setSize = 10_000
 /**
- * The permitted growth of memory from the middle to the end of the run, which exceeds the effect of garbage collection.
+ * The permitted growth of memory from the middle to the end of the run. Garbage collection alone causes less growth.
  */
 const growth = 1.1
 const permittedGrowth = 16 * 1024 * 1024
@@ -110,7 +110,7 @@ const against = async (
     console.log(numbered(only).bytes.toString('latin1'))
     await sender.send(only, only + 1)
   } else {
-    // Compare the end with the middle of the run, when all code has run and bounded caches are full.
+    // Compare the end with the middle of the run. In the middle, all code has run and bounded caches are full.
     const marks = [0.1, 0.5].map((share) => Math.ceil((requests * share) / setSize) * setSize)
     for (let from = 0; from < requests && elapsed() < seconds; from += setSize) {
       if (from > 0) testData = await newTestData(server, seed, from / setSize)

@@ -126,8 +126,8 @@ const openidFields = (f: TestData, r: SeededRandom): Fields => ({
 })
 
 /**
- * Returns the parameters of a logout request of a client. No seed sends them with the cookie of the session, which would
- * end, although other requests need it.
+ * Returns the parameters of a logout request of a client. No seed sends them with the cookie of the session, because
+ * the logout would end a session that other requests need.
  */
 const logoutFields = (f: TestData, r: SeededRandom): Fields => ({
   state: 'xyz',

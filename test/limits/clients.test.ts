@@ -86,7 +86,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     await using app = await start({ limits, aroundStore })
     const client = await app.client()
     const token = await app.personalToken()
-    // Another sender exceeds the limit before.
+    // First, another sender exceeds the limit.
     for (let guess = 0; guess < 5; guess += 1) await ask(app, wrong(client), { address: elsewhere })
     operations.length = 0
     for (let times = 0; times < 20; times += 1) expect((await ask(app, client)).status).toBe(200)

@@ -101,12 +101,12 @@ describe('password guesses at one account', () => {
     }
   })
 
-  test('are limited to 96 in any hour, at whatever times they are sent [T827]', async () => {
+  test('are limited to 96 in any hour, regardless of the times at which they are sent [T827]', async () => {
     await using app = await start()
     const began = app.now()
     const counters = new Limits(app.server.store.transients, app.now)
     const account = { address: '', target: `login ${app.user.email}` }
-    // The test repeats a rejected guess after one of these pauses. Some are shorter than the wait for the next guess.
+    // The test repeats a rejected guess after one of these pauses. Some pauses are shorter than the required wait.
     const pauses = [1, 7_001, 29_999, 600_000, 13_000, 1_000, 17, 61_000]
     const guesses: number[] = []
     for (let round = 0; round < 1_500; round += 1) {

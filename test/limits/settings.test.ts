@@ -7,7 +7,7 @@ import { settingsFrom } from '../../src/settings/settings-from-environment.ts'
 const given = (text: string) => settingsFrom({ OAUTH2SERVER_LIMITS: text }).limits
 
 describe('OAUTH2SERVER_LIMITS', () => {
-  test('changes the given limits, and does not change the defaults of all other limits', () => {
+  test('changes the given limits, but not the defaults of other limits', () => {
     expect(given('wrongTokens=5000/60, wrongPasswords=500/600')).toEqual({
       wrongTokens: { points: 5_000, seconds: 60 },
       wrongPasswords: { points: 500, seconds: 600 },

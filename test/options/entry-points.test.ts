@@ -147,7 +147,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     ).toEqual(['user:email'])
   })
 
-  test('accepts one Scope that is both declared and passed in code; rejects two Scopes with one ID', async () => {
+  test('accepts a Scope that is declared and also passed in code, but rejects two Scopes with the same ID', async () => {
     const shared = new Scope('shared')
     Reflect.set(globalThis, 'sharedScope', shared)
     const files = {
@@ -241,7 +241,7 @@ describe('import paths', () => {
     expect(await importPath('svc_oauth2server.scopes:Scope', root)).toBe(Scope)
   })
 
-  test('a path starting with ./ is relative to the application root, any other is a package; the last colon separates the export', async () => {
+  test('a path that starts with ./ is relative to the application root, any other path names a package, and the last colon separates the export', async () => {
     const folder = await application({
       'package.json': { name: 'app', type: 'module' },
       'lib/a:b.js':

@@ -216,7 +216,7 @@ describe('secret key', () => {
     expect(await readdir(data)).toEqual(['secret-key'])
   })
 
-  test('is used as given; none is generated', async () => {
+  test('is used unchanged, and the server generates no other key', async () => {
     const data = newFolder()
     const SECRET_KEY = ' a key with spaces, a comma and ä, longer than 32 bytes '
     expect((await start(data, { SECRET_KEY })).options.secretKeys).toEqual([SECRET_KEY])

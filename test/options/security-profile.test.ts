@@ -70,7 +70,7 @@ describe('a profile sets the settings that the application does not give', () =>
     })
   })
 
-  test('does not change given settings that comply with it', () => {
+  test('does not change given settings that comply with the profile', () => {
     const given = {
       allowedGrantTypes: ['authorization_code'],
       authorizationCodeExpiresIn: 30,
@@ -80,7 +80,7 @@ describe('a profile sets the settings that the application does not give', () =>
     expect(parseSettings({ securityProfile: 'fapi2', ...given })).toMatchObject(given)
   })
 
-  test('lists only existing settings, with values that meet its requirements', () => {
+  test('lists only existing settings, with values that meet the requirements of the profile', () => {
     const known = describeSettings().map(({ name }) => name)
     for (const requirements of Object.values(securityProfiles)) {
       for (const [name, requirement] of Object.entries(requirements)) {
@@ -94,7 +94,7 @@ describe('a profile sets the settings that the application does not give', () =>
     }
   })
 
-  test('returns a new value each time, so that changing it affects no other reader', () => {
+  test('returns new values at each call, so that a change of a value does not affect other callers', () => {
     const one = parseSettings({ securityProfile: 'oauth2.1' })
     ;(one.allowedResponseTypes as string[]).push('token')
     expect(parseSettings({ securityProfile: 'oauth2.1' }).allowedResponseTypes).toEqual(['code'])
@@ -334,7 +334,7 @@ describe('fapi2', () => {
     }
   })
 
-  test('§5.3.2.1 asks for a DPoP proof before it authenticates the client [T1418]', async () => {
+  test('§5.3.2.1 rejects a request without a DPoP proof before it authenticates the client [T1418]', async () => {
     const machine = { grant_type: 'client_credentials' }
     for (const given of [
       machine,

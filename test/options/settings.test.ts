@@ -76,7 +76,7 @@ describe('configuration variables', () => {
     }
   })
 
-  test('returns a new default each time, so that changing it affects no other reader', () => {
+  test('returns new defaults at each call, so that a change of a default does not affect other callers', () => {
     const one = parseSettings({})
     ;(one.allowedGrantTypes as string[]).push?.('password')
     expect(parseSettings({}).allowedGrantTypes).not.toContain('password')
@@ -112,7 +112,7 @@ describe('values of environment variables', () => {
     })
   })
 
-  test('may be an empty list; an unset variable means the default', () => {
+  test('may be an empty list, and an unset variable means the default', () => {
     expect(parsed({ OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: '' }).allowedResponseTypes).toEqual([])
     expect(settingsFrom({ OAUTH2SERVER_CLIENT_ID_SALT_LEN: undefined, PATH: '/bin' })).toEqual({})
     expect(
@@ -120,7 +120,7 @@ describe('values of environment variables', () => {
     ).toBe('')
   })
 
-  test('may repeat a member of a set, which is stored once, also in code', () => {
+  test('may repeat a member of a set, but the parsed setting contains the member once, also for values in code', () => {
     const text = {
       OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'password,password',
       OAUTH2SERVER_DEFAULT_SCOPES: 'a,a',

@@ -284,7 +284,7 @@ describe('scopes', () => {
     expect(await accepted({}, (server) => server.scopes.choices())).toEqual([emailScope])
   })
 
-  test('rejects two Scopes with one ID, and anything that is not a Scope', async () => {
+  test('rejects two Scopes with the same ID, and anything that is not a Scope', async () => {
     expect(await problemsOf({ scopes: [new Scope('a'), new Scope('a')] })).toEqual([
       expect.stringContaining('a is already registered'),
     ])

@@ -219,7 +219,7 @@ describe('SSRF: allowed URLs and IP addresses', () => {
     },
   )
 
-  test('rejects a host with one private address among public ones', async () => {
+  test('rejects a host if one of its addresses is private', async () => {
     const addresses = [
       { address: '93.184.216.34', family: 4 },
       { address: '127.0.0.1', family: 4 },
@@ -330,7 +330,7 @@ describe('a hostile server', () => {
     expect(sent).toBeLessThan(10_000_000)
   })
 
-  test('accepts a document of the maximum size, and rejects one that is a byte larger', async () => {
+  test('accepts a document of the maximum size, and rejects a document that is one byte larger', async () => {
     const path = newPath()
     site.serve(path, `"${'x'.repeat(98)}"`)
     await expect(
@@ -604,7 +604,7 @@ describe('caching (RFC 9111)', () => {
     await expect(outbound.json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
   })
 
-  test('does not cache a document that its reader rejects', async () => {
+  test('does not cache a document that the function `read` of the caller rejects', async () => {
     const path = newPath()
     const outbound = outboundWith()
     site.serve(path, { wrong: true }, { 'cache-control': 'max-age=600' })

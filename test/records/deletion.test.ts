@@ -198,7 +198,7 @@ describe('deletions in batches', () => {
     await until(() => rowsLeft(app) === 0)
   })
 
-  test('a deletion that begins while the background removal ends is not left to the sweeper [T2010]', async () => {
+  test('the background removal also removes the rows of a deletion that begins while the removal ends [T2010]', async () => {
     let second: (() => Promise<unknown>) | undefined
     const aroundStore: AroundStore = async ({ name }, run) => {
       const result = await run()
@@ -254,8 +254,8 @@ describe('deletions in batches', () => {
     // Use the shorter of two measurements, because a garbage collection may lengthen one of them.
     const removing = Math.min(await deletion(), await deletion())
     console.log('longest turn, ms of processor time:', { control, removing })
-    // Deleting 30,000 tokens in one statement would last more than 300 ms. The control measures the counts of this
-    // test.
+    // Deleting 30,000 tokens in one statement would take more than 300 ms. The control is the longest turn without a
+    // deletion.
     expect(removing).toBeLessThan(control + 60)
   })
 })

@@ -96,7 +96,7 @@ describe('the last use of a token', () => {
     expect(written).toHaveLength(5)
   })
 
-  test('is written again for a use a minute after the last written use, but not for an earlier one', async () => {
+  test('is written again for a use a minute after the last written use, but not for an earlier use', async () => {
     await using fixture = await openUses()
     const id = await fixture.aToken()
     await fixture.use(id, 1_000)

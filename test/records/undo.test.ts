@@ -31,7 +31,7 @@ type Act = (server: AuthorizationServer, user: User) => Promise<unknown>
 
 const finalActs: readonly (readonly [string, Act])[] = [
   [
-    'an administrator ended all tokens of the user',
+    'an administrator revoked all tokens of the user',
     (server, user) => server.administration.endTokensOfUser(user),
   ],
   [
@@ -85,7 +85,7 @@ describe.each([
       expect(await isValid()).toBe(false)
     })
 
-    test('leaves no valid token if all tokens of the user are ended at the same time [T2051]', async () => {
+    test('leaves no valid token if all tokens of the user are revoked at the same time [T2051]', async () => {
       for (let attempt = 0; attempt < 10; attempt += 1) {
         const { user, undo, isValid } = await deleted(`race${attempt}@example.org`)
         await Promise.all([

@@ -217,7 +217,7 @@ describe('§5.4 the claims about the user', () => {
     expect(decodeJwt(id_token)).not.toHaveProperty('name')
   })
 
-  test('§3.3.3.6 code id_token returns no claims through the browser, not even named ones [T3110]', async () => {
+  test('§3.3.3.6 code id_token returns no claims through the browser, even if the request names claims [T3110]', async () => {
     await using started = await start({ userClaimsInIdToken: true })
     const claims = JSON.stringify({ id_token: { email: null } })
     const { code = '', id_token = '' } = await answer(started, 'code id_token', {

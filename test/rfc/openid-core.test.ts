@@ -180,7 +180,7 @@ describe('Core §12 the refresh', () => {
 })
 
 describe('Core §3.1.2.1 the authentication request', () => {
-  test('max_age: a login that is too old is repeated once, and prompt=none reports it [T1508]', async () => {
+  test('max_age: requires one new login if the login is too old, and returns login_required for prompt=none [T1508]', async () => {
     await using started = await start()
     const { app, client } = started
     await client.tokens({ scope: 'openid' })

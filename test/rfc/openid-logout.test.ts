@@ -393,7 +393,7 @@ describe('Back-Channel Logout', () => {
     },
   )
 
-  test('§2.7 a logout ends the access token of id_token token [T3132]', async () => {
+  test('§2.7 a logout revokes the access token that the response type id_token token returned [T3132]', async () => {
     const responseTypes = ['code', 'id_token token']
     await using started = await listening({ allowFrontChannelIdTokens: true }, { responseTypes })
     const { app, agent, client } = started

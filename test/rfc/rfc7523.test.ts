@@ -361,7 +361,7 @@ describe('RFC 7523 §3 the claims of the assertion', () => {
     const send = async (issuer: string) =>
       outcome(await withAssertion(await assertionOf(place, id, key, claims), {}, issuer))
     expect(await send(place.issuer)).toBe('200')
-    // On the first node, the assertion has expired, even with the tolerated clock skew. On the slow node, it has not.
+    // On the first node, the assertion has expired, even with the tolerated clock skew. On the slow node, it is valid.
     place.advance(300 + 61)
     await place.server.sweep()
     const fresh = { ...claims, jti: randomUUID() }

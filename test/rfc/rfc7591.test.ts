@@ -688,7 +688,7 @@ describe('permissions of a client that registered itself', () => {
     ['offline_access', undefined],
     [' ', undefined],
   ])(
-    '§2, §3.2.1 registers the existing ones of the scopes %j, and returns them [T1413]',
+    '§2, §3.2.1 registers and returns only the existing scopes among %j [T1413]',
     async (scope, remaining) => {
       const body = await registered(app, { scope })
       expect(body.scope).toBe(remaining)
@@ -746,7 +746,7 @@ describe('permissions of a client that registered itself', () => {
     expect(response.searchParams.get('error')).toBe('login_required')
   })
 
-  test('RFC 9700 §4.11.2 if the store fails before the login check, redirects to the client of a user, but not to a registered client', async () => {
+  test('RFC 9700 §4.11.2 if the store fails before the login check, redirects to the client of a user, but not to a client that registered itself', async () => {
     let fails = false
     await using failing = await startServer({
       dynamicRegistration: 'open',

@@ -196,7 +196,7 @@ describe('RFC 7662 §2.2 active tokens', () => {
     expect((await introspect(conf, narrowed.access_token)).body.scope).toBe('notes:read')
   })
 
-  test('§2.2 returns the owner as sub of a client_credentials token, or the client if it has no owner', async () => {
+  test('§2.2 returns the owner of the client as sub of a client_credentials token, or the client if there is no owner', async () => {
     const machine = { grant_type: 'client_credentials' }
     const own = (await conf.token(machine)).body.access_token
     expect((await introspect(conf, own)).body).toMatchObject({ sub: String(app.user.id) })

@@ -326,7 +326,7 @@ describe('RFC 8628 §3.3 the device page', () => {
     const confirming = await openDevicePage(app, person, `${query}&confirm=yes`)
     expect(confirming.html).not.toContain('Photo Frame')
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
-    // A remembered consent is not sufficient either: the user still has to decide.
+    // A remembered consent does not replace the decision of the user.
     await pub.poll(await decided(pub))
     const asked = await enterCode(app, person, codes.user_code)
     expect(asked.html).toContain('name="confirm"')
@@ -460,7 +460,7 @@ describe('RFC 8628 §3.4 the token request of the device', () => {
     expect(refusal(await pub.poll({ device_code: '' }, given))).toBe(expected)
   })
 
-  test('§3.4 rejects a repeated device code, and a device code with a suffix of an internal store key', async () => {
+  test('§3.4 rejects a repeated parameter device_code, and a device code with the suffix of an internal store key', async () => {
     const codes = await decided(pub)
     const form = new URLSearchParams({
       grant_type: deviceGrant,

@@ -94,7 +94,7 @@ describe('RFC 9068 §2 the JWT access token', () => {
     expect(await ping(app, String(decodeJwt(one.access_token).jti))).toBe(401)
   })
 
-  test('§2.2 issues client_credentials tokens with the owner as sub, or the client if it has no owner [T362]', async () => {
+  test('§2.2 issues client_credentials tokens with the owner of the client as sub, or the client if there is no owner [T362]', async () => {
     await using app = await start()
     const agent = new UserAgent()
     const owned = await TestClient.register(app, agent)

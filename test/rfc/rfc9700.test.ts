@@ -148,7 +148,7 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
       beside: app,
       aroundStore: async (operation, run) => {
         const result = await run()
-        // After its first read, of the code, this node waits until the other node has redeemed the code.
+        // After this node has read the code, it waits until the other node has redeemed the code.
         if (operation.name === 'transients.get' && reading.length === 0)
           await new Promise<void>((go) => reading.push(go))
         return result

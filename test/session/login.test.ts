@@ -204,7 +204,7 @@ describe('SS-07 login CSRF', () => {
     const response = await post(bare, '/login', { ...hidden, ...credentials() })
     expect(response.status).toBe(403)
     expect(response.headers.getSetCookie()).toHaveLength(1)
-    // A retry works, as the page says.
+    // As the page says, a second attempt succeeds.
     const again = await post(bare, '/login', {
       ...formIn(await response.text()).hidden,
       ...credentials(),
@@ -381,7 +381,7 @@ describe('LR-01 the redirect after a login', () => {
     expect(new URL(next, app.issuer).origin).toBe(app.issuer)
   })
 
-  test('redirects to a modified next only on this server', async () => {
+  test('redirects to a modified value of next only if the target is on this server', async () => {
     for (const [next, target] of [
       ['https://evil.example', '/'],
       ['/\\evil.example', '/'],
@@ -423,7 +423,7 @@ describe('LR-03 an authorization request after the login', () => {
     ['lower case', '%c3%a9%f0%9f%98%80'],
     ['a line break', '%0D%0ASet-Cookie:x=1'],
     ['a byte that is not UTF-8', '%ff'],
-    // A quotation mark is encoded in the query by the URL Standard, which is equivalent.
+    // The URL Standard encodes a quotation mark in a query. The encoded URL is equivalent.
     ['all characters that RFC 3986 allows', "AZaz09-._~!$'()*,;:@/?", 'AZaz09-._~!$%27()*,;:@/?'],
     ['characters that browsers do not encode', 'a\\b|c^d`e{f}g[h]', 'a%5Cb|c^d`e{f}g[h]'],
     ['2 KiB', 'x'.repeat(2048)],

@@ -65,7 +65,7 @@ describe('the sessions of a user', () => {
     own.advance(40)
     expect(await own.server.sessions.signedIn({ ...browser, cookie })).toBeDefined()
     own.advance(20)
-    expect(await listed(), 'the other was idle').toBe(1)
+    expect(await listed(), 'the other session was idle').toBe(1)
     expect(count(own.database, 'oauth2server_session')).toBe(2)
     execute(own.database, "update oauth2server_session set address = '192.0.2.9'")
     expect(await listed()).toBe(0)

@@ -141,7 +141,7 @@ const leaks = (before: Probe, after: Probe, within: Probe | undefined): string[]
     const then = before.handles[handle] ?? 0
     if (count > then + 2) wrong.push(`${count} handles of ${handle}, where there were ${then}.`)
   }
-  // Without clients, the server needs the files that it needs under load, except for the connections of the clients.
+  // After the clients have disconnected, the server needs the same files as under load, except for their connections.
   const files = within ? within.files - within.connections : before.files
   if (after.files > files + 5)
     wrong.push(`${after.files} files are open, where there were ${files}.`)

@@ -35,7 +35,7 @@ const recorded = ({
 }
 
 describe('batches', () => {
-  test('runs the items of one event loop iteration in one batch, and returns the result of each item to its caller', async () => {
+  test('runs the items of an event loop iteration in one batch, and returns the result of each item to the caller of the item', async () => {
     const { add, runs, end } = recorded()
     const responses = [add(1), add(2), add(3)]
     expect(runs).toEqual([])

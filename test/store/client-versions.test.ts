@@ -11,7 +11,7 @@ import { aClient, aUser, tokenRow } from './rows.ts'
 /** The keys, and columns of users that no look-up of a client reads. */
 const unread = ['id', 'client_key', 'password_hash']
 
-// A node keeps clients in memory, and the statement that inserts a token compares them with the database.
+// A node caches clients. The statement that inserts a token compares the cached client with the database.
 
 describe.skipIf(await lacks('postgres'))('a client that was read before', () => {
   let database: TestDatabase
@@ -69,7 +69,7 @@ describe.skipIf(await lacks('postgres'))('a client that was read before', () => 
     },
   )
 
-  test('receives no token after it or its owner was deleted [T1711]', async () => {
+  test('receives no token after the deletion of the client or its owner [T1711]', async () => {
     for (const table of ['client', 'user'] as const) {
       const { clientId, userId, version } = await recalled()
       const row = tokenRow({ clientId, userId })

@@ -637,7 +637,7 @@ export const storeContract = (
         expect(await end()).toBe(2_000)
       })
 
-      test('exactly one of several revocations succeeds; it deletes the tokens, and the row remains as a tombstone', async () => {
+      test('exactly one of several revocations succeeds and deletes the tokens, and the row remains as a tombstone', async () => {
         const clientId = await aClient(store)
         const mine = await aPair(store, clientId)
         const theirs = await aPair(store, clientId)
@@ -655,7 +655,7 @@ export const storeContract = (
         expect(await store.authorizations.revoke(999_999, 7)).toBe(false)
       })
 
-      test('deleteRotated() deletes tombstones before a time and tombstones beyond the latest ones, up to the limit', async () => {
+      test('deleteRotated() deletes old tombstones, and tombstones that exceed the maximum number, up to the limit', async () => {
         const clientId = await aClient(store)
         const [id, another] = [
           await anAuthorization(store, { clientId }),
@@ -707,7 +707,7 @@ export const storeContract = (
           const deleted = (keep: number, limit: number) =>
             store.tokens.deleteOldestOwn(of, { keep, limit })
           expect(await deleted(5, 10)).toBe(0)
-          // The tokens that were exchanged from the oldest token are deleted before it.
+          // The call deletes the children of the oldest token before the oldest token.
           expect(await deleted(4, 1)).toBe(1)
           expect(await left()).toEqual([first, authorized, second, last])
           expect(await deleted(1, 1)).toBe(1)

@@ -286,7 +286,7 @@ describe.skipIf(without)('the PostgreSQL of the application', () => {
       )
     })
 
-    test('can be called without a client, in a transaction of its own', async () => {
+    test('opens a separate transaction if it is called without a client', async () => {
       const user = await newUser(server)
       const { accessToken } = await server.transaction((tx) =>
         tx.tokens.createPersonal('Laptop', user.id),

@@ -192,8 +192,8 @@ export const managementContract = (
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
         const living = await aPersonal(store)
         const ended: (typeof living)[] = []
-        // The previous values expire before, with or after the token of their client. A valid token also has an expired
-        // one.
+        // The previous values expire before, with or after the token of their client. The valid token also has expired
+        // previous values.
         for (const formers of [[], [2, 2, 2], [5], [], [4, 5, 5], []]) {
           await aFormer(store, living, 5)
           const one = await aPersonal(store, { expires: 5 })
@@ -388,7 +388,7 @@ export const managementContract = (
       expect(await other.consents.find(another, one)).toEqual(theirs)
     })
 
-    test('exactly one of several concurrent inserts of a consent succeeds, and no other overwrites it', async () => {
+    test('exactly one of several concurrent inserts of a consent succeeds, and the others do not overwrite the consent', async () => {
       const { store, other } = open()
       const [userId, clientId] = [await aUser(store), await aClient(store)]
       const rows = Array.from({ length: 10 }, () => consentRow({ userId, clientId }))

@@ -13,7 +13,7 @@ export const allPages = async <T>(
   for (let after: string | null = null, pages = 0; ; pages += 1) {
     expect(pages, 'the list has an end').toBeLessThan(500)
     const { items, next }: Page<T> = await read({ after, limit })
-    // Only the last page may have fewer.
+    // Only the last page may have fewer items.
     if (next === null || isFiltered) expect(items.length).toBeLessThanOrEqual(limit)
     else expect(items).toHaveLength(limit)
     all.push(...items)

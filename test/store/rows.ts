@@ -10,7 +10,7 @@ import type { NewToken } from '../../src/store/contract/tokens.ts'
 import type { NewUser } from '../../src/store/contract/users.ts'
 import type { Store } from '../../src/store/store.ts'
 
-// Rows such as the records write. The sealed values are random, because a store does not open them.
+// Rows as `src/records` writes them. The sealed values are random, because a store does not open them.
 
 export const text = (): string => randomBytes(12).toString('hex')
 export const digest = (kind: SecretKind = 'access_token', secret = text()): Digest =>

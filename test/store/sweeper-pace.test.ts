@@ -31,7 +31,7 @@ describe('pace of the sweeper', () => {
     expect(size.rows).toBe(20)
   })
 
-  test('rests four times as long as the batch took, but only once as long in a run of more than a minute', () => {
+  test('rests four times as long as the batch took, but only as long as the batch in a run of more than a minute', () => {
     expect(pauseAfter(5, 0)).toBe(20)
     expect(pauseAfter(5, 60_001)).toBe(5)
     expect(pauseAfter(0.1, 0)).toBe(2)

@@ -150,7 +150,7 @@ describe('sweeper', { concurrent: true }, () => {
       turns += 1
     }, 1)
     const swept = app.server.sweep()
-    expect(await app.server.sweep(), 'two runs at once are one').toBe(3_000)
+    expect(await app.server.sweep(), 'two concurrent calls share one run').toBe(3_000)
     clearInterval(timer)
     expect(await swept).toBe(3_000)
     const parts = of('tokens.deleteExpired')

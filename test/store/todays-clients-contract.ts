@@ -75,7 +75,7 @@ export const todaysClientsContract = (
       expect(there.map((row) => row !== undefined)).toEqual([false, false, true, true, true, true])
     })
 
-    test('deletePersonalOf() ends at most the given number of personal tokens of one user [T1321]', async () => {
+    test('deletePersonalOf() deletes at most the given number of personal tokens of one user [T1321]', async () => {
       const { store, other } = open()
       const [userId, another] = [await aUser(store), await aUser(store)]
       const personalOf = async (owner: UserId) => {

@@ -190,7 +190,7 @@ for (const [name, create, isMissing] of databases) {
         expect(await everyRow()).toEqual(rows)
       }
 
-      test('changes nothing if the refresh token is not the current one', () =>
+      test('changes nothing if the given refresh token is not the current refresh token', () =>
         expectUnchanged((rotation) => ({
           ...rotation,
           rotated: { ...rotation.rotated, digest: refreshable().refreshDigest },

@@ -23,12 +23,12 @@ export const transientsContract = (
       expect(await other.get(key, 9)).toBe('value')
       expect(await other.get(key, 10)).toBeUndefined()
       expect(await other.take(key, 10)).toBeUndefined()
-      // A clock that steps back finds it again, because the value was not deleted.
+      // If the clock is set back, the value is found again, because take() did not delete the expired value.
       expect(await other.get(key, 0)).toBe('value')
       expect(await one.get(text(), 0)).toBeUndefined()
     })
 
-    test('putting an existing key returns false, and keeps the existing value; an expired one is replaced', async () => {
+    test('putting an existing key returns false and keeps the existing value, or replaces an expired value', async () => {
       const { one, other, key } = both()
       await one.put(key, 'first', 10, 0)
       expect(await other.put(key, 'second', 100, 9)).toBe(false)
@@ -37,7 +37,7 @@ export const transientsContract = (
       expect(await one.get(key, 99)).toBe('second')
     })
 
-    test('getMany() returns the values in the order of the keys, without expired ones', async () => {
+    test('getMany() returns the values in the order of the keys, and undefined for missing and expired values', async () => {
       const { one, other } = both()
       const [ended, first, last] = [text(), text(), text()]
       await one.put(ended, 'ended', 9, 0)

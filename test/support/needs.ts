@@ -94,7 +94,7 @@ const needs = {
 export const has = async (need: Need): Promise<boolean> => needs[need].isThere()
 
 /**
- * Returns whether the program is missing. If it is, prints a message, or throws an error with `CI=true`.
+ * Returns whether the program is missing. For a missing program, prints a message, or throws an error with `CI=true`.
  * @example describe.skipIf(await lacks('chromium'))('consent in a browser', () => { … })
  */
 export const lacks = async (need: Need): Promise<boolean> => {

@@ -21,7 +21,7 @@ export interface OwnPostgres extends AsyncDisposable {
 
 /** A streaming replica, which accepts writes after its promotion. */
 export interface Replica extends OwnPostgres {
-  /** Promotes the replica to a primary. Resolves when it accepts writes. */
+  /** Promotes the replica to a primary. Resolves when the new primary accepts writes. */
   promote(): Promise<void>
 }
 
@@ -45,8 +45,8 @@ export const startReplica = async (
 }
 
 /**
- * Creates and starts a cluster in a new folder. If the test runs as root, PostgreSQL runs as `nobody`, because it
- * refuses to run as root.
+ * Creates and starts a cluster in a new folder. If the test runs as root, the server runs as `nobody`, because
+ * PostgreSQL refuses to run as root.
  */
 const startCluster = async (
   maker: 'initdb' | 'pg_basebackup',
@@ -68,7 +68,7 @@ const startCluster = async (
       program = new Program(
         join(postgresPrograms, 'postgres'),
         [...place, ...settings.flatMap((setting) => ['-c', setting])],
-        // SIGQUIT lets PostgreSQL free its shared memory, which SIGKILL would not.
+        // After SIGQUIT, PostgreSQL frees its shared memory. SIGKILL would leave the memory allocated.
         { limit: Number.POSITIVE_INFINITY, signalWithParent: 'SIGQUIT', ...user },
       )
       await untilReady(url, program)

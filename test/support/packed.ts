@@ -15,7 +15,7 @@ import {
 /** Whether the registry of npm, from which these functions install packages, does not respond. */
 export const withoutRegistry: boolean = await lacks('npm registry')
 
-/** The milliseconds after which an installation is killed. It downloads up to 700 MB on a machine without a cache. */
+/** The milliseconds after which an installation is killed. Without a cache, an installation downloads up to 700 MB. */
 const installationLimit = 300_000
 
 /** The timeout in milliseconds of a hook or test that installs packages. */
@@ -42,7 +42,7 @@ export const readJson = async (path: string): Promise<Record<string, unknown>> =
   JSON.parse(await readFile(path, 'utf8'))
 
 /**
- * Creates a folder once in a run, in whichever worker needs it first, and returns its path. The run deletes its temporary
+ * Creates a folder once in a run, in the first worker that needs it, and returns its path. The run deletes its temporary
  * folders at its end.
  */
 const once = async (name: string, fill: (path: string) => Promise<void>): Promise<string> => {

@@ -18,7 +18,7 @@ describe.skipIf(await lacks('postgres'))('the pool of PostgreSQL', () => {
     await database.drop()
   })
 
-  test('reports its connections and the number of callers that wait for one', async () => {
+  test('reports its connections and the number of callers that wait for a connection', async () => {
     expect(store.poolStats?.()).toEqual({ total: 1, idle: 1, waiting: 0 })
     const held = Promise.withResolvers<void>()
     const busy = [1, 2, 3].map(() => store.transaction(() => held.promise))

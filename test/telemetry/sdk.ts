@@ -67,7 +67,7 @@ const countOf = (value: unknown): number =>
     ? Number(value.count)
     : Number(value)
 
-/** The W3C trace context, as far as these tests need it. */
+/** The parts of the W3C trace context that these tests need. */
 const traceparent: Parameters<typeof propagation.setGlobalPropagator>[0] = {
   inject: () => undefined,
   fields: () => ['traceparent'],

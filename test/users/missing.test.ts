@@ -48,7 +48,7 @@ describe.each(databaseKinds)('users that the application does not find, on %s', 
     const rows = ids.map((id) => `(${id}, '${id}@example.org')`)
     await database.run(`insert into people values ${rows.join(', ')}`)
     const made: string[] = []
-    // Three at a time, one per connection: on a slow machine, waiting for a connection could time out.
+    // Create three at a time, one per connection: on a slow machine, waiting for a connection could time out.
     await each(ids, 3, async (id, index) => {
       made[index] = (await server.tokens.createPersonal('Laptop', id)).accessToken
     })
@@ -150,11 +150,11 @@ describe.each(databaseKinds)('users that the application does not find, on %s', 
     expect(await usersLeft()).toEqual([near])
   })
 
-  test('deletes rows if a tenth of the users is missing, and preserves all rows if one more is missing [T617]', async () => {
+  test('deletes rows if a tenth of the users is missing, and preserves all rows if one more user is missing [T617]', async () => {
     await furnish(110)
     await database.run('delete from people where id <= 12')
     await server.sweep()
-    // No miss was recorded, because it is unknown which of the look-ups were right.
+    // The server recorded no miss, because it cannot know which look-ups failed by mistake.
     expect((await server.sweepPlan()).missingUsers).toEqual([])
     await database.run(`insert into people values (12, '12@example.org')`)
     await server.sweep()

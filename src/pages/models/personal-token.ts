@@ -50,7 +50,7 @@ export interface NewPersonalTokenView {
 /** The view of the page on which a user sees, changes and deletes a personal token. */
 export interface PersonalTokenView {
   /**
-   * The URL of the forms. A POST with `name`, `scopes`, `expiry` and `expires` saves these values. A POST with
+   * The URL of the forms. A POST with the fields of `PersonalTokenFormValues` saves these values. A POST with
    * `end_former=yes` deletes the former value, `reduce=yes` removes the unused scopes, and `delete=yes` deletes the
    * token.
    */

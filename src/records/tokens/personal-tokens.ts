@@ -171,8 +171,8 @@ export class PersonalTokens {
   }
 
   /**
-   * Changes the name, the scopes and the expiry. The scopes also apply to a former value that is still valid, and the
-   * former value does not outlive the new expiry.
+   * Changes the given values. New scopes also apply to a former value that is still valid, and the former value does
+   * not outlive a new expiry.
    * @param guard runs before the write, with the stored values. If the guard throws, nothing is written.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */

@@ -59,7 +59,7 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The JSON body; otherwise empty. */
+  /** The parsed JSON body, or an empty object for other bodies. */
   readonly body: Readonly<Record<string, unknown>>
   /** The URL of the response. */
   readonly url: string
@@ -106,7 +106,7 @@ export interface Redeeming {
   readonly headers?: Readonly<Record<string, string>>
   /** A text that is appended to the body unchanged. */
   readonly append?: string
-  /** The server that receives the request; by default, this one. */
+  /** The server that receives the request; by default, this server. */
   readonly at?: Pick<TestServer, 'issuer'>
 }
 

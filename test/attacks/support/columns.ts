@@ -27,11 +27,11 @@ export interface Kind {
   readonly table: string
   /** The two rows, which differ in the user, the client and all random values. */
   readonly rows: readonly [Row, Row]
-  /** Returns whether the server accepts a credential of the two rows, or the one whose digest the attacker wrote. */
+  /** Returns whether the server accepts a credential of the rows, or the credential whose digest the attacker wrote. */
   accepts(changed: readonly Row[]): Promise<boolean>
   /** Values that the attacker writes into columns: the digests of a credential that the attacker invented. */
   readonly chosen?: Readonly<Record<string, Cell>>
-  /** The columns that may be changed, with the reasons. */
+  /** The columns whose changes the server accepts, with the reasons. */
   readonly free: Readonly<Record<string, string>>
 }
 

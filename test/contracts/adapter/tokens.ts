@@ -96,7 +96,7 @@ export const describeTokens = (world: () => World): void => {
         )
       })
 
-      test('is accepted with the required scope, and causes 403 with the required scope otherwise', async () => {
+      test('is accepted if it has the required scope; otherwise, the response is 403 and contains the required scope', async () => {
         const { user } = world()
         const reads = carry(await make(world(), user.id, ['notes:read']))
         const writes = carry(await make(world(), user.id, ['notes:write']))
