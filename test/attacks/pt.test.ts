@@ -341,7 +341,7 @@ describe('PT-04 Choice of scopes', () => {
     }
   })
 
-  test('a change of a token's scopes keeps its value, and does not change other tokens', async () => {
+  test('a change of the scopes of a token changes neither its value nor other tokens', async () => {
     const who = await person()
     const [one, other] = [await attack.personalToken('a', [r, w]), await attack.personalToken('a')]
     attack.touched(one.id)
