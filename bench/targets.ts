@@ -1,6 +1,6 @@
 export type StoreKind = 'sqlite' | 'postgres'
 
-/** A server that is measured: a file of `servers`, and its configuration. */
+/** A measured server: a file in `servers`, and the configuration of the server. */
 export interface Definition {
   readonly name: string
   /** The name in the tables of the results. */

@@ -9,7 +9,7 @@ import { Target } from '../support/target.ts'
 import { type Definition, definitions, type StoreKind } from '../targets.ts'
 
 const starts = 5
-/** The number of tokens to create. After `maxSeconds`, the creation stops earlier. */
+/** The server issues tokens in steps until it reaches this number or `maxSeconds`. */
 const wanted = 100_000
 const maxSeconds = 60
 const step = 5
@@ -38,7 +38,7 @@ const measureDisk = async (target: Target, store: StoreKind, at: string) => {
   return { tokens, bytes: (await bytesOf(store, at)) - before }
 }
 
-/** Measures start-up times with an existing database, so that they do not include the creation of the tables. */
+/** Measures start-up times with an existing database, so that the times do not include the creation of the tables. */
 const measureStarts = async (
   { name, file }: Definition,
   environment: Readonly<Record<string, string>>,

@@ -14,7 +14,7 @@ const server = await createAuthorizationServer({
   scopes: [emailScope, new Scope('notes:read'), new Scope('notes:write')],
   sweepInterval: 0,
   refreshTokenLeeway: 0,
-  // All tokens of a measurement have the same user. A lower limit would revoke some of them.
+  // All tokens of a measurement have the same user. A lower limit would revoke some of these tokens.
   authorizationsPerApplication: 100_000,
   introspection: true,
   log: () => undefined,

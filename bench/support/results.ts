@@ -135,8 +135,8 @@ export const spread = (values: readonly number[]): Spread => {
 }
 
 /**
- * Returns the spread over all rounds of one server's requests per second relative to another server. Both servers are
- * measured in each round, so that other load on the machine affects both. Returns undefined if a server has no rounds.
+ * Returns the spread over all rounds of one server's requests per second relative to another server. Each round
+ * measures both servers, so other load on the machine affects both servers. Returns undefined if a server has no rounds.
  */
 export const ratio = (
   of: readonly Round[] | undefined,

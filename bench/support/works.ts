@@ -12,9 +12,9 @@ export interface Call {
   readonly refreshTokens?: string[]
   /** Bearer tokens. The requests alternate between them. */
   readonly tokens?: readonly string[]
-  /** Headers with unknown credentials, which the server must refuse with 401. */
+  /** Headers with unknown credentials. The server must refuse the request with 401. */
   readonly unknown?: Readonly<Record<string, string>>
-  /** Headers with a token without the scope, which the server must refuse with 403. */
+  /** Headers with a token that lacks the scope. The server must refuse the request with 403. */
   readonly withoutScope?: Readonly<Record<string, string>>
 }
 

@@ -9,7 +9,7 @@ import { actAs, createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listening } from './embed.ts'
 
-// Tests of the testing kit, except `headers` of `actAs()`, which the guard tests use in every framework.
+// Tests of the testing kit, except `headers` of `actAs()`, which the guard tests cover for every framework.
 
 const clock = testClock(Date.UTC(2026, 0, 1))
 let server: AuthorizationServer

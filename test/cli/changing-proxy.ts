@@ -8,7 +8,7 @@ import { examine } from '../../src/cli/doctor/examine.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { secretKey, testScopes } from '../support/server.ts'
 
-/** A request and its response in a proxy. Both may be changed. */
+/** A request in a proxy, with its response. `before` and `after` may change the values. */
 export interface Passing {
   readonly method: string
   path: string
@@ -20,7 +20,7 @@ export interface Passing {
 }
 
 export interface ChangingProxy {
-  /** Runs before the request is forwarded. If it returns true, the proxy sends the response in `passing` instead. */
+  /** Runs before the request is forwarded. If `before` returns true, the proxy sends the response in `passing` and does not forward the request. */
   readonly before?: (passing: Passing, url: string) => boolean
   readonly after?: (passing: Passing, url: string) => void
   readonly options?: Partial<AuthorizationServerOptions>

@@ -58,7 +58,7 @@ test('clients set-default-resource sets and removes the default resource of a cl
   expect(await stored()).toBeNull()
 })
 
-test('clients pin and unpin mark a client that a document describes, and no other [T2916]', async () => {
+test('clients pin and unpin change a client with a metadata document, and pin rejects other clients [T2916]', async () => {
   await using place = await withUser()
   const { client } = await place.client()
   const id = 'https://client.example/oauth/client.json'

@@ -31,7 +31,7 @@ interface Host {
   readonly name: string
   readonly keyType: keyof typeof keys
   readonly isPostgres: boolean
-  /** The option `users`; `find` and `findByEmail` of callbacks read the table with this statement. */
+  /** The source text of the option `users`. */
   readonly users: string
 }
 
@@ -294,7 +294,7 @@ describe('--config', () => {
 })
 
 describe('without a configuration', () => {
-  test('a command names the database that it uses, if another database is beside it', async () => {
+  test('a command names its database if the application folder contains another database', async () => {
     await using place = await workplace()
     await writeFile(join(place.folder, 'app.sqlite'), '')
     const env = { DATABASE_URL: undefined }

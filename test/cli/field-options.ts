@@ -1,4 +1,4 @@
-/** Options with other names than the field, and fields that other options replace. */
+/** The option for each field whose name differs from the name of the option. */
 const otherNames: Readonly<Record<string, string>> = {
   scopes: 'scope',
   default_scopes: 'scope',

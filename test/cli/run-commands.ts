@@ -1,7 +1,7 @@
 import { run } from '../../src/cli/program.ts'
 
-// Runs several commands in this process, because starting Node for each takes most of the time of a test. The argument
-// is a JSON list of command lines. The result is a JSON list of outcomes.
+// Runs several commands in this process. Starting Node for each command would take most of the test's time.
+// The argument is a JSON list of command lines. The result is a JSON list of outcomes.
 
 type Write = typeof process.stdout.write
 

@@ -6,7 +6,7 @@ import { values } from '../pages/api/form-values.ts'
 import { optionOf } from './field-options.ts'
 import { declareScopes, workplace } from './workplace.ts'
 
-/** The fields whose option has values of another type. */
+/** The fields whose value differs in type from the value of the option. */
 const otherTypes = ['is_confidential', 'application_type', 'expires', 'expiry', 'time_zone']
 const scopes = ['notes:read', 'user:email']
 const samples = { ...values, scopes, default_scopes: scopes, optional_scopes: ['test:scope'] }

@@ -36,7 +36,7 @@ const withTokens = async (place: Workplace, tokens: number): Promise<readonly st
   }
 }
 
-/** Returns the tokens that a server finds with only the new key. */
+/** Returns the number of tokens that a server with only the new key finds. */
 const foundBy = async ({ database }: Workplace, tokens: readonly string[]): Promise<number> => {
   const server = await createAuthorizationServer({
     issuer: 'http://localhost:3000',

@@ -108,7 +108,7 @@ describe('tokens list', () => {
 })
 
 describe('tokens delete', () => {
-  test('deletes a token by the name and the user, and no token of another user', async () => {
+  test('deletes the token with the given name and user, but no token of another user', async () => {
     await using place = await withUser()
     const { server, userId } = place
     const you = await server.users.create({ email: 'you@example.org', password: null })

@@ -4,15 +4,15 @@ import { UserAgent } from '../support/user-agent.ts'
 import type { ClientsServer } from './server.ts'
 
 /**
- * The browser and its user, over HTTP. A program requests `/?url=…` with an authorization URL, or with the verification
- * URL of a device. The browser logs in, agrees, and returns the URL at which it arrives.
+ * An HTTP server that simulates a browser and its user. A program requests `/?url=…` with an authorization URL, or with
+ * the verification URL of a device. The simulated user logs in and consents. The response contains the final URL.
  */
 export interface Browser {
   readonly url: string
   close(): Promise<void>
 }
 
-/** Starts a browser in front of the given servers. */
+/** Starts a simulated browser for the given servers. */
 export const startBrowser = async (servers: readonly ClientsServer[]): Promise<Browser> => {
   const http = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', 'http://127.0.0.1').searchParams.get('url') ?? ''

@@ -5,7 +5,7 @@
  *     npm run test:clients [-- go python java rust]
  *
  * Skips the languages whose toolchain is not installed, and names them. Exits with status 1 if a check failed.
- * CLIENTS_OUT keeps the packages and built programs in a directory, so that the next run is faster.
+ * If CLIENTS_OUT names a directory, the packages and built programs remain there, and the next run is faster.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -26,7 +26,10 @@ const grantTypes = [
   exchangeGrant,
 ]
 
-/** The notes application, its registered clients, and the variables that describe both to the programs. */
+/**
+ * The notes application with its registered clients. The programs receive the values of the application and the clients
+ * as environment variables.
+ */
 export interface ClientsServer {
   readonly issuer: string
   readonly user: User

@@ -107,7 +107,7 @@ class Single {
     return {}
   }
 
-  // In Nest, a guard cannot be misplaced, because it needs no REST extension. Instead, `@Auth()` is misplaced here: it
+  // In Nest, a guard cannot be misplaced, because it needs no REST extension. Here, `@Auth()` is misplaced: it
   // needs a guard.
   @Get('misplaced') misplaced(@Auth() auth: Caller) {
     return auth
