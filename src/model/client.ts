@@ -27,7 +27,7 @@ export interface ClientFields {
   /** The primary key of the row, which does not change when the client ID is reset. */
   readonly clientKey: number
   readonly clientId: string
-  /** The digest of the client secret. The secret itself is never stored. */
+  /** The digest of the client secret. The record does not contain the secret itself. */
   readonly clientSecret: Digest
   /** The digest of the former secret, which remains valid during the overlap after a reset; null without an overlap. */
   readonly previousClientSecret: Digest | null
