@@ -259,8 +259,8 @@ interface AuditEventOf<Name extends AuditEventName> extends AuditOrigin, AuditSu
 }
 
 /**
- * An audit event, such as a login or a change of permissions. An event never contains a complete token, a code, a password
- * or a session identifier.
+ * An audit event, such as a login or a change of permissions. An event never contains a complete token, a code, a
+ * password or a session identifier.
  */
 export type AuditEvent<Name extends AuditEventName = AuditEventName> = {
   [Each in Name]: AuditEventOf<Each>

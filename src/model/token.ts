@@ -84,7 +84,9 @@ export interface FoundToken {
   readonly isAccessIntact?: boolean
   /** The last recorded use, in milliseconds since the epoch; null before the first use. */
   readonly lastUsedAt: number | null
-  /** The authorization. A refresh can request all scopes of the authorization, even after a refresh with fewer scopes. */
+  /**
+   * The authorization. A refresh can request all scopes of the authorization, even after a refresh with fewer scopes.
+   */
   readonly authorization?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 

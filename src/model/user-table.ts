@@ -24,8 +24,8 @@ export interface UserTableColumns {
    */
   readonly createdAt?: string
   /**
-   * Further columns that the server reads, such as `['display_name']`. A user that the server returns has a property with
-   * the name of each column.
+   * Further columns that the server reads, such as `['display_name']`. A user that the server returns has a property
+   * with the name of each column.
    */
   readonly attributes?: readonly string[]
   /** Default `integer`. */
@@ -36,8 +36,8 @@ export interface UserTableColumns {
    * table is not a view, and that its key is unique. In SQLite, foreign keys require that the user table is in the main
    * database. In PostgreSQL, foreign keys require that the account of the server has the privileges `REFERENCES` and
    * `UPDATE` on the user table. Set this option to false if the application rebuilds the user table in SQLite with
-   * foreign keys enabled. Otherwise, dropping the old table would delete the rows of all users, such as their tokens and
-   * sessions.
+   * foreign keys enabled. Otherwise, dropping the old table would delete the rows of all users, such as their tokens
+   * and sessions.
    */
   readonly foreignKeys?: boolean
   readonly withPassword?: FindByPassword
@@ -69,8 +69,9 @@ export interface UserCallbacks {
   /** Returns the user with this e-mail address. Required to name a user by e-mail address on the command line. */
   findByEmail?(email: string): Promise<User | undefined>
   /**
-   * Lists at most `limit` users in the order of their IDs, beginning after the ID `after`: the users whose e-mail address
-   * begins with the text, or all users for an empty text. The pages call this function when administrators search users.
+   * Lists at most `limit` users in the order of their IDs, beginning after the ID `after`: the users whose e-mail
+   * address begins with the text, or all users for an empty text. The pages call this function when administrators
+   * search users.
    */
   search?(
     text: string,

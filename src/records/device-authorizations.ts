@@ -37,8 +37,8 @@ const tolerance = 500
 const deviceCodeSyntax = /^[A-Za-z0-9]{43}$/
 
 /**
- * Returns the time until which an expired code is stored, in milliseconds since the epoch. The server answers polls with
- * `expired_token` while it stores the expired code.
+ * Returns the time until which an expired code is stored, in milliseconds since the epoch. The server answers polls
+ * with `expired_token` while it stores the expired code.
  */
 export const keptUntil = ({ expiresAt }: Pick<DeviceAuthorization, 'expiresAt'>): number =>
   expiresAt + deviceCodeExpiresIn * 1000

@@ -62,8 +62,8 @@ const parts = 20
 /** The maximum number of characters of a target. A longer target is replaced with its digest. */
 const maxTargetLength = 100
 /**
- * The delay in milliseconds before a process reads taken places again. Also the `Retry-After` of a sender who has too many
- * attempts in progress.
+ * The delay in milliseconds before a process reads taken places again. Also the `Retry-After` of a sender who has too
+ * many attempts in progress.
  */
 const oneSecond = 1_000
 

@@ -14,8 +14,8 @@ const maxPageWait = 20
 
 /**
  * Writes failed logins in batches, without delaying the requests that cause them. With the setting `auditRoutine`, also
- * writes routine events. If the process is killed, the waiting events are lost, usually those of the last second. The log
- * reports how many events may be missing.
+ * writes routine events. If the process is killed, the waiting events are lost, usually those of the last second. The
+ * log reports how many events may be missing.
  */
 export class AuditQueue {
   readonly #store: Pick<Store, 'audit'>

@@ -169,8 +169,8 @@ export class Clients {
   }
 
   /**
-   * Returns the applications with these client IDs, of all owners, in the order of the IDs. Omits unknown IDs and personal
-   * tokens.
+   * Returns the applications with these client IDs, of all owners, in the order of the IDs. Omits unknown IDs and
+   * personal tokens.
    * @internal
    */
   async listedAmong(clientIds: readonly string[]): Promise<readonly ListedClient[]> {

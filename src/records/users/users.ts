@@ -64,8 +64,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the current user to whom a row belongs; null if the user does not exist. Also returns null for a row that is
-   * more than a minute older than the user, because the row belongs to a former user with the same ID.
+   * Returns the current user to whom a row belongs; null if the user does not exist. Also returns null for a row that
+   * is more than a minute older than the user, because the row belongs to a former user with the same ID.
    * @internal
    */
   async joined(
