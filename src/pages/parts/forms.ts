@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 
 /** The reason why a submitted form was not saved, in the reader's language. */
 export interface FormProblem {
-  /** Whether the page shows a neutral notice, because the user made no mistake. */
+  /** True if the user made no mistake. The page then shows a neutral notice instead of an error. */
   readonly isNeutral?: boolean
   /** The sentence that describes the problem of the whole form, or of its first invalid field. */
   readonly sentence: string
@@ -25,7 +25,7 @@ export const problemsOf = (
   name: string,
 ): readonly InvalidControl[] => problem?.fields?.filter((field) => field.name === name) ?? []
 
-/** Renders the hidden field with the CSRF token, which every form needs. */
+/** Renders the hidden field with the CSRF token, which every POST form needs. */
 export const csrf = ({ csrfToken }: Frame): Html =>
   html`<input type="hidden" name="csrf_token" value="${csrfToken}">`
 
@@ -67,7 +67,7 @@ export const problemOf = (
     ? html`<p class="wrong" id="${control.name}-problem">${problemsOf(control.problem, control.name).map((problem) => html`<span>${render(problem)}</span> `)}</p>`
     : html``
 
-/** Renders a field below its label. `attributes` are the attributes of the `input` element. */
+/** Renders a label, a hint, an input field and its problems. `attributes` are the attributes of the `input` element. */
 export const textField = (
   control: Control & {
     readonly label: Html | string
