@@ -1,9 +1,9 @@
 import { html as tag, raw as trusted } from 'hono/html'
 
-/** Markup from `html`, which escapes all values, or from `raw`, which escapes nothing. */
+/** Markup from `html`, which escapes values, or from `raw`, which escapes nothing. */
 export type Html = Markup | Promise<Markup>
 
-/** Markup whose values are escaped. */
+/** A string that must not be escaped again. */
 type Markup = string & { readonly isEscaped: true }
 
 /**
@@ -20,7 +20,7 @@ export const html = (strings: TemplateStringsArray, ...values: readonly unknown[
  */
 export const raw = (markup: string): Html => trusted(markup)
 
-// This character occurs in no message and no name.
+// Messages and names do not contain this character.
 const placeholder = '\u0000'
 
 /** Returns a message as markup, with an element in place of its argument. The message determines the position. */
