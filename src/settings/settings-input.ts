@@ -191,8 +191,8 @@ export interface SettingsInput {
    */
   readonly deviceAuthorization?: SettingValues['deviceAuthorization']
   /**
-   * Whether the holder of a token can exchange it for a token with the same or fewer scopes and
-   * resources (RFC 8693).
+   * Whether the holder of a token can exchange it for a token with the same or fewer scopes (RFC
+   * 8693).
    *
    * Default: `false`. The variable `OAUTH2SERVER_TOKEN_EXCHANGE` accepts true or false.
    */

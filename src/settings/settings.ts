@@ -185,7 +185,7 @@ export const settings = {
   ),
   tokenExchange: flag(
     false,
-    'Whether the holder of a token can exchange it for a token with the same or fewer scopes and resources (RFC 8693).',
+    'Whether the holder of a token can exchange it for a token with the same or fewer scopes (RFC 8693).',
   ),
   dynamicRegistration: choice(
     ['off', 'token', 'open'],
