@@ -14,7 +14,8 @@ const dayLength = 86_400_000
 const dayOf = (at: number): number => Math.floor(at / dayLength)
 
 /**
- * Adds new refusals to the overview. Drops days before `earliest`, and keeps only the clients with the latest refusals.
+ * Adds new refusals to the overview. Drops days before `earliest`, and retains only the clients with the latest
+ * refusals.
  */
 export const withRefusals = (
   overview: readonly RefusedClient[],

@@ -88,7 +88,10 @@ export class SigningKeys {
     return { keys: usable.map(({ publicKey }) => publicKey) }
   }
 
-  /** Deletes keys whose last token has expired. @returns the number of deleted keys */
+  /**
+   * Deletes keys whose last token has expired.
+   * @returns the number of deleted keys
+   */
   async deleteRetired(): Promise<number> {
     const retired = await this.retired()
     for (const { id } of retired) await this.#context.store.signingKeys.delete(id)

@@ -178,7 +178,10 @@ export const accessClaims = ({
   formerExpires,
 ]
 
-/** The claims of a refresh token. @param granted the authorization, whose scopes a refresh may restore */
+/**
+ * The claims of a refresh token.
+ * @param granted the fields of the authorization. A refresh may request scopes that the current access token lacks.
+ */
 export const refreshClaims = (digest: Digest, token: TokenClaims, granted: Granted): Claims => [
   'refresh_token',
   digest,

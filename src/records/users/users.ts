@@ -144,7 +144,10 @@ export class Users implements UserSource {
     )
   }
 
-  /** Lists all users in the order of their IDs. @throws NotOurUsers if the application finds its users by callbacks */
+  /**
+   * Lists all users in the order of their IDs.
+   * @throws NotOurUsers if the application finds its users by callbacks
+   */
   async *all(): AsyncGenerator<User> {
     const { store, hostUsers } = this.#context
     if (hostUsers)
