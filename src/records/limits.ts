@@ -70,7 +70,7 @@ const oneSecond = 1_000
 /**
  * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts separately.
  * A limit is passed as an object, or by its name in the limit table. A limit applies to the network of an IP address,
- * to a target such as an account or a client, or to the combination of network and target.
+ * to a target, or to the combination of network and target. A target is for instance an account or a client.
  */
 export class Limits {
   readonly #transients: Transients

@@ -3,7 +3,7 @@ export interface RefusedClient {
   readonly clientId: string
   /** The time of the latest refusal, in milliseconds since the epoch. */
   readonly at: number
-  /** The number of refusals of each day. A day is the number of days since the epoch. */
+  /** The number of refusals of each day. The key of a day is the number of days since the epoch. */
   readonly days: Readonly<Record<number, number>>
 }
 

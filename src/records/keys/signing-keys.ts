@@ -89,7 +89,7 @@ export class SigningKeys {
   }
 
   /**
-   * Deletes keys whose last token has expired.
+   * Deletes the replaced keys whose last token has expired.
    * @returns the number of deleted keys
    */
   async deleteRetired(): Promise<number> {
@@ -98,7 +98,7 @@ export class SigningKeys {
     return retired.length
   }
 
-  /** Lists keys whose last token has expired. */
+  /** Lists the replaced keys whose last token has expired. */
   async retired(): Promise<readonly { readonly id: string }[]> {
     const { store, settings, clock } = this.#context
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)

@@ -129,7 +129,7 @@ export const checkpointClaims = (checkpoint: AuditCheckpoint): Claims => [
 
 /**
  * The claims of a rotated refresh token. Without this seal, an attacker who can write rows could insert a token as
- * rotated, present the token, and receive the tokens of its alleged successor.
+ * rotated. The attacker could then present this token, and would receive the tokens of the alleged successor.
  */
 export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
   'rotated_refresh_token',

@@ -126,8 +126,9 @@ const rotate = async (
 
 /**
  * Returns the digest and the new expiry of the replaced access token. The token remains valid for the leeway, because
- * requests that were sent before the refresh still contain the token. Returns undefined if the leeway is 0, if the
- * access token has expired or was tampered with, or if the new access token has other permissions or another key.
+ * requests that were sent before the refresh still contain the token. Returns undefined if the leeway is 0, or if the
+ * access token has expired or was tampered with. Also returns undefined if the new access token has other permissions
+ * or another key.
  */
 const formerOf = (
   { token, accessDigest, isAccessIntact = false }: FoundToken,
