@@ -174,7 +174,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'sweeper.held': {
     levels: ['warn'],
     sentence:
-      'The sweeper is paused, because the clock of this machine jumped, or differs from the clock of the database.',
+      'The sweeper is paused. The clock of this machine jumped or differs from the clock of the database, or the server started more than an hour after the last sweep.',
   },
   'token.tampered': { levels: ['error'], sentence: tampered },
   'transients.away': {
@@ -211,6 +211,6 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'users.reusable_ids': {
     levels: ['warn'],
     sentence:
-      'The server cannot recognize a new user who has the ID of a deleted user: there are no foreign keys, and no creation time of the users. For callbacks, the entry appears if the first user that `find` returns has no `createdAt`.',
+      'The server cannot recognize a new user who has the ID of a deleted user: there are no foreign keys, and no creation time of the users. With callbacks, the server logs this event if the first user that `find` returns has no `createdAt`.',
   },
 }
