@@ -38,7 +38,10 @@ export interface RequestSource {
   text(maxSize: number): Promise<string | undefined>
 }
 
-/** A request in the form that endpoints receive. It has no property `host`, because a sender can forge the header `Host`. */
+/**
+ * A request in the form that endpoints receive. The class has no property `host`, because a sender can forge the header
+ * `Host`.
+ */
 export class HttpRequest {
   readonly method: string
   /** The path as the client sent it. */

@@ -17,7 +17,7 @@ export const defaultDatabase = 'sqlite:./data/oauth2server.sqlite'
 /** The variables of an environment, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Adds the clients of `--introspection-client` to every resource. These clients may introspect the tokens of all resources. */
+/** Adds the clients of `--introspection-client` to every resource, so that these clients may introspect all tokens. */
 export const withIntrospectionClients: typeof withClients = withClients
 
 /** The configuration that a program reads from its environment to run the authorization server. */
