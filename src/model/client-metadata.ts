@@ -250,7 +250,7 @@ const typesOf = (
   const available = knownResponseTypes.filter((type) => rules.responseTypes.includes(type))
   if (named && !isWithin(named, available))
     throw metadataError(`response_types may contain only ${available.join(', ') || 'no value'}.`)
-  // If only `grant_types` is present, derive the response types of OAuth.
+  // If `response_types` is absent, select the response types without ID token that the grant types permit.
   const responseTypes = available.filter((type) =>
     named
       ? named.includes(type)

@@ -61,7 +61,10 @@ const maxEntries = 10_000
 const parts = 20
 /** The maximum number of characters of a target. A longer target is replaced with its digest. */
 const maxTargetLength = 100
-/** Milliseconds after which a refused sender may retry, and after which a process reads taken places again. */
+/**
+ * The delay in milliseconds before a process reads taken places again. Also the `Retry-After` of a sender who has too
+ * many attempts in progress.
+ */
 const oneSecond = 1_000
 
 /**
@@ -214,7 +217,7 @@ export class Limits {
   async #takePlaces(counters: readonly Counter[]): Promise<() => Promise<void>> {
     const now = this.#clock()
     const asked = counters.map(placesOf)
-    // Read all places first, so that a refused attempt writes nothing.
+    // Read all places first, so that an attempt writes nothing if one of the limits has no free place.
     const values = await this.#transients.getMany(asked.flat(), now)
     const known = new Map(asked.flat().map((place, index) => [place, values[index]]))
     const all = counters.map((counter, index) => {
@@ -263,7 +266,7 @@ export class Limits {
     throw tooMany(earliest - now)
   }
 
-  // Another node may release a place after a successful attempt, so read the places again after a second.
+  // A place may be released before it expires. Therefore, each refusal without a look-up lasts for at most a second.
   #refuseIfFull(counters: readonly Counter[]): void {
     const now = this.#clock()
     for (const { key } of counters) {

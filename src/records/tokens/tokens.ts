@@ -151,7 +151,10 @@ export class Tokens {
     return endAuthorization(id, this.#context)
   }
 
-  /** Revokes the authorization of a refresh token that was rotated already, if it belongs to this client. */
+  /**
+   * Revokes the authorization of a refresh token that was rotated already. Returns false if nothing was revoked, for
+   * instance if the authorization belongs to another client.
+   */
   revokeRotated(refreshToken: string, clientId: string): Promise<boolean> {
     return endRotated(refreshToken, clientId, this.#context)
   }
