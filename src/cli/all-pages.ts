@@ -1,4 +1,4 @@
-/** Reads one page of a list. See `Page` and `Cursor` of the store. */
+/** Reads up to `limit` items of a list after the cursor `after`. `next` is the cursor of the next page. */
 type ReadPage<T> = (cursor: { readonly after: string | null; readonly limit: number }) => Promise<{
   readonly items: readonly T[]
   readonly next: string | null

@@ -28,7 +28,7 @@ interface DeleteOptions {
 export const addTokens = (program: Command): void => {
   const tokens = program
     .command('tokens')
-    .description('Create and delete personal access tokens.')
+    .description('Create, list and delete personal access tokens, and revoke other tokens.')
     .helpCommand(false)
 
   tokens
@@ -62,7 +62,7 @@ Example:
   tokens
     .command('list')
     .description(
-      'Prints the personal access tokens of a user, one JSON object per line, the latest first. Each object has the schema PersonalToken of the OpenAPI document. Token values and internal tokens are never shown.',
+      'Prints the personal access tokens of a user, one JSON object per line, the latest first. Each object has the schema PersonalToken of the OpenAPI document. The objects contain no token values except the last characters. Internal tokens are not listed.',
     )
     .addOption(required('--user <user>', 'The user of the tokens: id or e-mail address.'))
     .addHelpText(
@@ -76,15 +76,15 @@ Example:
   tokens
     .command('delete')
     .description(
-      'Deletes a personal access token by its name or value. With the value of another token, revokes the authorization of that token. A token without an authorization, or an exchanged token, is revoked alone.',
+      'Deletes a personal access token by its name or value. Given the value of an access token of a client, revokes the authorization of the token. An access token without an authorization, or an exchanged token, is revoked with the tokens that were exchanged from it.',
     )
     .addOption(single('--name <name>', 'The name of a personal access token, with --user.'))
     .addOption(single('--user <user>', 'The user of the token: id or e-mail address.'))
     .addOption(
-      new Option('--token', 'Prompt for the token value, or read the value from stdin.').conflicts([
-        'name',
-        'user',
-      ]),
+      new Option(
+        '--token',
+        'Prompt for the value of an access token, or read the value from stdin.',
+      ).conflicts(['name', 'user']),
     )
     .option('--force', 'Do not ask for confirmation. Required without a terminal.')
     .addHelpText(
@@ -150,7 +150,7 @@ const remove = async (options: DeleteOptions, command: Command): Promise<void> =
         ? await byName(name, user, server)
         : await byAccessToken(await readSecret('Token: '), server)
     if (!force && !(await confirm(question)))
-      throw new CommandError('Cancelled: the token remains valid.')
+      throw new CommandError('Cancelled: nothing was revoked.')
     await server.tokens.revoke(token)
   })
 }
@@ -170,7 +170,7 @@ const byName = async (name: string, user: string, server: AuthorizationServer): 
 
 const byAccessToken = async (accessToken: string, server: AuthorizationServer): Promise<Found> => {
   const found = await server.tokens.find({ accessToken })
-  if (!found) throw new CommandError('There is no such token.')
+  if (!found) throw new CommandError('There is no access token with this value.')
   return { token: found.token, question: questionFor(found) }
 }
 

@@ -112,8 +112,8 @@ const isSameAddress = (htu: string, uri: string): boolean => {
   return claimed !== undefined && claimed === normalized(uri)
 }
 
-// Normalizes a URL (RFC 3986 §6.2.2, §6.2.3), and removes its query and fragment (RFC 9449 §4.3). The `URL` class does
-// not decode unreserved characters.
+// Normalizes a URL (RFC 3986 §6.2.2, §6.2.3), and removes its query and fragment (RFC 9449 §4.3). Also
+// decodes percent-encoded unreserved characters such as `%7E`, because the `URL` class does not decode them.
 const normalized = (text: string): string | undefined => {
   if (!URL.canParse(text)) return undefined
   const { origin, pathname, username, password } = new URL(text)

@@ -22,8 +22,8 @@ export const signatureAlgorithms = ({
   securityProfile === 'fapi2' ? all.filter((name) => name !== 'RS256') : all
 
 /**
- * Returns the values of `request_object_signing_alg` that a client may register. OpenID Connect Core §6.1 permits unsigned
- * request objects, but RFC 9101 §4 does not.
+ * Returns the values of `request_object_signing_alg` that a client may register. The value `none` permits unsigned
+ * request objects (OpenID Connect Core §6.1), which RFC 9101 §4 and the FAPI 2.0 Security Profile exclude.
  */
 export const requestObjectAlgorithms = (settings: {
   readonly securityProfile: string

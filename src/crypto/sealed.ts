@@ -38,7 +38,7 @@ const dayBytes = 2
 const nonceBytes = 12
 const tagBytes = 16
 const dayLength = 86_400_000
-/** The number of random bytes that make audit seals unique. A multiple of 3 avoids padding in base64. */
+/** The number of random bytes in the seal of an audit row. A multiple of 3 avoids padding in base64. */
 const saltBytes = 9
 const macBytes = 15
 /** The maximum number of cached day keys of one purpose and one secret key. */

@@ -34,7 +34,7 @@ const folderOf = (path: string, roots: readonly string[]): string | undefined =>
   return path.endsWith('/') && !roots.includes(path) ? path : undefined
 }
 
-/** Returns the path. If the path ends in a slash, also returns it without the slash. */
+/** Returns the path. If the path ends in a slash and is not `/`, also returns the path without the slash. */
 export const withAndWithoutSlash = (path: string): readonly string[] =>
   path.endsWith('/') && path.length > 1 ? [path, path.slice(0, -1)] : [path]
 

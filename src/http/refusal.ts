@@ -16,7 +16,10 @@ export interface Refusal {
 /** The value of `Retry-After` during an outage, in seconds. */
 const retryAfter = 5
 
-/** Converts errors of the store and of busy password hashing to protocol errors. Returns other errors unchanged. */
+/**
+ * Converts `ReferenceNotFound`, `StoreUnavailable` and `PasswordHashingBusy` to protocol errors. Returns any other error
+ * unchanged.
+ */
 export const asOAuthError = (error: unknown): unknown => {
   if (error instanceof ReferenceNotFound) {
     const description = 'An object that this request needs was deleted concurrently.'

@@ -10,8 +10,8 @@ export const partsOf = (target: string): { readonly path: string; readonly query
 }
 
 /**
- * Refuses a target that a path filter, for instance for `/admin`, may interpret differently from the URL parser of the
- * application.
+ * Refuses a request target that a path filter and the URL parser of the application may interpret differently. An
+ * attacker could otherwise bypass the filter, for instance a filter for `/admin`.
  * @param target the request target as the client sent it
  * @throws OAuthError with the status 404 for a plain or encoded dot segment, or 400 for credentials before the host
  */

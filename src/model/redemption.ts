@@ -37,7 +37,7 @@ export interface UserRedemption extends TokenRestrictions {
   readonly under?: {
     readonly consentId: string
     readonly sessionId: string | null
-    /** The `User-Agent` of the browser in which the user agreed, or of a device with a device code. */
+    /** The `User-Agent` of the browser in which the user agreed, or of the device that redeemed a device code. */
     readonly userAgent: string
   }
   /** The redeemed code, which the grant has already verified. */

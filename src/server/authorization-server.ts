@@ -94,7 +94,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * @throws ClockInDoubt if the clock is not reliable enough to decide which rows have expired
    */
   sweep(): Promise<number>
-  /** Lists the rows that `sweep` would remove, with the reasons. Does not change the database. */
+  /** Counts the rows that `sweep` would remove, and returns the reasons. Does not change the database. */
   sweepPlan(): Promise<SweepPlan>
   /** Reseals the rows of earlier secret keys under the current key. Does not block requests. */
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>

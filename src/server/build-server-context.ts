@@ -129,7 +129,7 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
 
 /**
  * Returns whether a token request may begin with a client from memory. If that client is outdated, the server processes
- * the request again. Returns false if this would call a function of the application twice.
+ * the request again. Returns false if the second attempt would call a function of the application again.
  */
 const mayRecall = ({
   getClient,

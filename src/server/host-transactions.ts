@@ -13,8 +13,11 @@ import type { OpenedStore } from './open-store.ts'
 const firstPause = 10
 /** The maximum pause between two checks, in milliseconds. */
 const longestPause = 1_000
-/** The lifetime in milliseconds of the short-lived value that proves a commit. */
-const proofLifetime = 86_400_000
+/**
+ * The lifetime in milliseconds of the marker that `run` writes in the transaction. If the marker exists after the
+ * transaction, the writes of `run` were committed.
+ */
+const markerLifetime = 86_400_000
 
 /** Runs work in transactions that the application begins and ends on its own client. */
 export interface HostTransactions {
@@ -31,13 +34,14 @@ export const hostTransactions = (
   const closing = new AbortController()
 
   const afterCommit = async (
-    { outcome, proof }: Begun,
+    { outcome, marker }: Begun,
     events: readonly AuditEvent[],
     removals: readonly Removal[],
   ): Promise<void> => {
     if (!(await isCommitted(outcome, closing.signal))) return
-    // If the proof is missing, the application rolled back to a savepoint before `work`, and committed the rest.
-    if ((await database.transients.take(proof, context.clock())) === undefined) return
+    // The transaction was committed, but possibly without the writes of `run`: the application may have rolled back to
+    // a savepoint that it set before `run`.
+    if ((await database.transients.take(marker, context.clock())) === undefined) return
     for (const event of events) listener.notify(event)
     for (const removal of removals) await context.removed(removal)
   }
@@ -48,7 +52,7 @@ export const hostTransactions = (
       if (!within) throw new TypeError('server.transaction(client, …) needs the store postgres(…).')
       const events: AuditEvent[] = []
       const removals: Removal[] = []
-      const proof = `host_transaction:${randomString(bits256, context.random)}`
+      const marker = `host_transaction:${randomString(bits256, context.random)}`
       let begun: Begun | undefined
       const inHost: Store = {
         ...context.store,
@@ -56,10 +60,10 @@ export const hostTransactions = (
           const transaction = await within(client, async (tx) => {
             const result = await run(observe(tx))
             const now = context.clock()
-            await tx.transients.put(proof, '', now + proofLifetime, now)
+            await tx.transients.put(marker, '', now + markerLifetime, now)
             return result
           })
-          begun = { ...transaction, proof }
+          begun = { ...transaction, marker }
           return transaction.result
         },
       }
@@ -78,7 +82,7 @@ export const hostTransactions = (
       const isHeard = (event: AuditEvent) => listener.isListening || isStored?.(event) === false
       const isNeeded = events.some(isHeard) || removals.length > 0
       // Don't wait for this promise: the application commits after `run` has returned. If the promise rejects, hooks
-      // do not receive the events, and the sweeper removes the rows of deleted clients and users.
+      // may not have received the events, and the sweeper removes the rows of deleted clients and users.
       if (begun && isNeeded) afterCommit(begun, events, removals).catch(() => undefined)
       return result
     },
@@ -87,8 +91,8 @@ export const hostTransactions = (
 }
 
 interface Begun extends Pick<HostTransaction<unknown>, 'outcome'> {
-  /** The key of a short-lived value that `work` stores. The value exists after the commit, but not after a rollback. */
-  readonly proof: string
+  /** The key of the marker, a transient value that exists after the commit, but not after a rollback. */
+  readonly marker: string
 }
 
 type Removal = Parameters<RecordsContext['removed']>[0]

@@ -89,8 +89,7 @@ export const readiness = (
 
 /**
  * Calls `report` when a dependency stops or starts to respond.
- * @returns a function that awaits the error of a ping (undefined for a successful ping), and returns whether the
- *   dependency responds
+ * @returns a function that takes the promise of `errorOf`, and returns whether the dependency responds
  */
 const reportChanges = (report: (error: unknown) => void) => {
   let wasUp = true

@@ -45,7 +45,7 @@ const responseOf = (response: HttpResponse | Response): Response =>
   response instanceof HttpResponse ? response.toResponse() : response
 
 /**
- * Returns the path of an endpoint. For a well-known path, returns all forms of the path (RFC 8414 §3.1, RFC 9728 §3.1).
+ * Returns the paths of an endpoint. A well-known document has several paths (RFC 8414 §3.1, RFC 9728 §3.1).
  */
 const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] => {
   const own = endpoint.path(server.settings)
@@ -66,8 +66,8 @@ const readableHeaders = ['WWW-Authenticate', 'DPoP-Nonce', 'Retry-After']
 const crossOrigin = cors({
   origin: (origin) => (origin === 'null' ? null : '*'),
   allowMethods: ['GET', 'POST', 'PUT', 'DELETE'],
-  // An empty list allows all requested headers, because tools such as Swagger UI and tracing libraries add custom
-  // headers. Without the browser's credentials, these headers are harmless.
+  // The empty list allows all requested headers. Tools such as Swagger UI and tracing libraries add custom headers, which
+  // are harmless without the browser's credentials.
   allowHeaders: [],
   exposeHeaders: readableHeaders,
   maxAge: 86_400,
@@ -80,7 +80,10 @@ const corsHeaders = {
   'access-control-expose-headers': readableHeaders.join(','),
 }
 
-/** Allows scripts of every origin except `null`. Browsers send no cookies, because credentials are not allowed. */
+/**
+ * Lets scripts of every origin except `null` read the responses. Credentials are not allowed, so browsers hide the
+ * response to a request with cookies.
+ */
 const anyOrigin: MiddlewareHandler = (context, next) => {
   const { method, raw } = context.req
   // Respond only to OPTIONS requests that are CORS preflights. The endpoint handles other OPTIONS requests.
@@ -146,7 +149,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
     }
   }
 
-  // JSON endpoints with an exact path. `direct` calls them without the router.
+  // JSON endpoints whose path has no parameters. `direct` calls them without the router.
   const jsonEndpoints = new Map<string, Endpoint>()
   for (const { endpoint, path } of routes) {
     const isExactJson = endpoint.errors === 'json' && !path.includes(':')

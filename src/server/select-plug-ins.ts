@@ -24,11 +24,14 @@ import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { addressProblems } from './extension-problems.ts'
 import type { Prepared } from './prepare.ts'
 
-/** The built-in plug-ins that the settings enable, and the plug-ins of the application. */
+/** The built-in plug-ins and the plug-ins of the application, without those that the settings disable. */
 export interface SelectedPlugIns {
   readonly extensions: readonly Extension[]
   readonly grants: readonly Grant[]
-  /** All grants, including disabled grants. A client may also be registered for a disabled grant. */
+  /**
+   * The built-in grants and the grants of the enabled extensions, including disabled grants. A client may also be
+   * registered for a disabled grant.
+   */
   readonly knownGrants: readonly Grant[]
   readonly clientAuthentication: readonly ClientAuthenticationMethod[]
   readonly endpoints: readonly Endpoint[]

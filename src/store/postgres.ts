@@ -28,8 +28,8 @@ export interface PostgresOptions {
   /** Maximum milliseconds to wait for a free connection of the pool, or to connect to PostgreSQL. Default 2,000. */
   readonly connectTimeout?: number
   /**
-   * Maximum duration of a statement in milliseconds, at least 1. Default 3,000. PostgreSQL also aborts a transaction
-   * that is idle for about as long.
+   * Maximum duration of a statement in milliseconds, at least 1. Default 3,000. If a transaction is idle for
+   * about as long, PostgreSQL closes its connection.
    */
   readonly statementTimeout?: number
   /**
@@ -144,7 +144,7 @@ const ownPool = (
       max: poolSize,
       statement_timeout: statementTimeout,
       lock_timeout: Math.min(lockTimeout, statementTimeout),
-      // The server waits longer than `statement_timeout`. This timeout therefore only applies if PostgreSQL does not
+      // The driver waits longer than `statement_timeout`. `query_timeout` therefore only applies if PostgreSQL does not
       // respond, for instance because the connection was lost.
       query_timeout: statementTimeout + margin,
       idle_in_transaction_session_timeout: idleInTransaction(statementTimeout),

@@ -106,7 +106,7 @@ const isConsequence = (error: unknown): boolean =>
     (kind) => error instanceof kind,
   )
 
-/** Whether another Redis became the primary. Connecting again resolves the host name to the new primary. */
+/** Whether this Redis is a replica, for instance after a failover. A new connection may reach the new primary. */
 const isDemoted = (error: unknown): error is Error =>
   error instanceof Error && /^(?:READONLY|MASTERDOWN)\b/.test(error.message)
 

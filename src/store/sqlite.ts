@@ -24,7 +24,7 @@ export interface SqliteOptions {
 }
 
 /**
- * An embedded SQLite database in the file at `path`. A missing directory of the file is created. `:memory:` stores
+ * An embedded SQLite database in the file at `path`. Creates the directory if it is missing. `:memory:` stores
  * everything in the memory of this process.
  */
 export const sqlite = (

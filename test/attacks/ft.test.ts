@@ -387,7 +387,7 @@ describe('FT-08 Clock skew and time jumps', () => {
     expect(next.body.expires_in).toBe(3_600)
   })
 
-  // An option of this server is a function, so the server has only one node.
+  // An option of this server is a function, which cannot be sent to other processes. So the server has only one node.
   test('runs background tasks at the usual rate after the clock jumps', async () => {
     let jump = 0
     let sweeps = 0

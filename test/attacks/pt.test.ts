@@ -341,7 +341,7 @@ describe('PT-04 Choice of scopes', () => {
     }
   })
 
-  test('changes neither the value nor other tokens when the scopes of a token change', async () => {
+  test('a change of the scopes of a token changes neither its value nor other tokens', async () => {
     const who = await person()
     const [one, other] = [await attack.personalToken('a', [r, w]), await attack.personalToken('a')]
     attack.touched(one.id)
@@ -553,7 +553,7 @@ describe('PT-07 Deletion of dependent objects', () => {
     await attack.server.server.users.setAdmin(attack.users.m.user.id, false)
   })
 
-  // An option of this server is a function, so the server has only one node.
+  // An option of this server is a function, which cannot be sent to other processes. So the server has only one node.
   test.each<[string, (server: AttackServer, client: AttackClient) => Promise<unknown>]>([
     ['the client is deleted', ({ server }, { clientId }) => server.server.clients.delete(clientId)],
     ['the user is deleted', ({ server, users }) => server.server.users.delete(users.b.user.id)],

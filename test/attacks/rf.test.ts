@@ -57,7 +57,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
   test.each<[string, Redeeming]>([
     ['a confidential client', {}],
     ['a public client', { client: 'spa' }],
-  ])('revokes only the token family of a reused refresh token of %s', async (_, redeeming) => {
+  ])('revokes only the authorization of a reused refresh token of %s', async (_, redeeming) => {
     for (const which of [0, 1] as const) {
       const other = await attack.grant({}, redeeming.client ? { client: redeeming.client } : {})
       const family = await rotatedTwice(attack, redeeming)
@@ -74,7 +74,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     }
   })
 
-  test('revokes the family on the first reuse if there is no leeway', async () => {
+  test('revokes the authorization on the first reuse if there is no leeway', async () => {
     const r0 = await strict.grant()
     const r1 = strict.tokensIn(await strict.refresh(r0.refreshToken))
     expectJson(await strict.refresh(r0.refreshToken), 400, 'invalid_grant')

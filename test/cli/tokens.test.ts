@@ -140,7 +140,9 @@ describe('tokens delete', () => {
     expect(await place.runWith({ stdin }, ...args)).toEqual(silent)
     expect(await tokens.find(second)).toBeUndefined()
     expect(await tokens.find(first)).toBeDefined()
-    expect(await place.runWith({ stdin }, ...args)).toEqual(refused('There is no such token.'))
+    expect(await place.runWith({ stdin }, ...args)).toEqual(
+      refused('There is no access token with this value.'),
+    )
   })
 
   test.each([

@@ -21,7 +21,10 @@ export type Ask = (
 /** An application with all types of guards. */
 export interface Guarded {
   readonly ask: Ask
-  /** Whether the REST extension knows the guards of a route, so that its own challenges contain their scopes. */
+  /**
+   * Whether the REST extension knows which guards follow on a route. Its challenges then contain the scopes of these
+   * guards.
+   */
   readonly restLooksAhead: boolean
   close?(): Promise<void>
 }
@@ -31,7 +34,7 @@ export interface Guarded {
  * - `/steps` has three guards, which require a caller, the scope `notes:read` and the scope `notes:write`.
  * - `/part/steps` has the guards of `/steps`, and belongs to the resource `part`.
  * - `/own/steps` has the guards of `/steps`, and accepts only tokens that were issued for `part`.
- * - `/site` has the guards of `/steps`, but the application sets `Access-Control-Allow-Origin` to `site` before.
+ * - `/site` has the guards of `/steps`, but the application sets `Access-Control-Allow-Origin` to `site` before the guards run.
  * - `/any` requires a caller with `notes:read` or `notes:write`.
  * - `/all` has only one guard, which requires both scopes.
  * - `/alone` has only one guard, which requires one of the scopes.

@@ -179,7 +179,7 @@ const markedClient = async (act: string, before: 'verify' | 'disable' | undefine
 interface Expected {
   readonly about: Row
   readonly details?: Record<string, unknown>
-  /** Whether the event is caused without a request. */
+  /** Whether the event records no IP address, request ID and browser, for instance an event of the sweeper. */
   readonly isElsewhere?: boolean
 }
 

@@ -65,7 +65,7 @@ const practices: readonly Practice[] = [
   },
   {
     check: 'client-keys',
-    advice: `Clients cannot authenticate with a key, but only with a secret that both sides store (RFC 9700 §2.5). Add private_key_jwt: ${setting('clientAuthentication', '…,private_key_jwt')}`,
+    advice: `Clients cannot authenticate with a key, only with a shared secret (RFC 9700 §2.5). Add private_key_jwt: ${setting('clientAuthentication', '…,private_key_jwt')}`,
     inMetadata: (metadata) =>
       !lists(metadata, 'token_endpoint_auth_methods_supported', 'private_key_jwt'),
   },

@@ -45,7 +45,7 @@ export const challenges = async (examination: Examination): Promise<readonly Fin
       'cors-challenge',
       [
         !bare.headers.has('access-control-allow-origin') &&
-          'The 401 response has no Access-Control-Allow-Origin',
+          'The response has no Access-Control-Allow-Origin',
         !/www-authenticate/i.test(exposed) && 'The response does not expose WWW-Authenticate',
       ],
       'Applications in a browser cannot read the challenge: let the proxy forward the headers Access-Control-* unchanged.',

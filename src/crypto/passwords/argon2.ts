@@ -51,8 +51,8 @@ export const requireArgon2 = async (): Promise<void> => {
 }
 
 /**
- * Computes argon2id asynchronously. The runtime computes the hash in another thread. The package `@noble/hashes`
- * computes the hash in this thread, in many short steps.
+ * Computes argon2id asynchronously. If the runtime contains argon2, another thread computes the hash. Otherwise, the
+ * package `@noble/hashes` computes the hash in this thread, in many short steps.
  * @throws Argon2Missing
  */
 export const argon2id = async (parameters: Argon2Parameters): Promise<Uint8Array> => {

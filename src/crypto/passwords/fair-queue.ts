@@ -34,8 +34,8 @@ interface Waiting {
 
 /**
  * Runs a limited number of concurrent jobs. The queue starts one job of each lane in turn, so that a lane with many
- * jobs does not block the other lanes. If the queue is full, a new job replaces the latest job of the longest lane. The
- * new job is refused if the longest lane has fewer than two jobs more than the lane of the new job.
+ * jobs does not block the other lanes. If the queue is full, a new job replaces the latest job of the longest lane. This
+ * lane must have at least two jobs more than the lane of the new job. Otherwise, the queue refuses the new job.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions

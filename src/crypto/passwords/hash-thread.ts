@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * Computes argon2id hashes in a worker thread, which starts at the first hash. If the worker cannot start, for example
- * because Node's permissions forbid workers, the hashes are computed asynchronously without a worker.
+ * Computes argon2id hashes in a worker thread, which starts at the first hash. If the worker fails, for example because
+ * Node's permissions forbid workers, `argon2id` computes the hashes without a worker.
  */
 export class HashThread {
   readonly #waiting = new Map<number, Waiting>()

@@ -7,7 +7,7 @@ import { HashThread } from './hash-thread.ts'
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const tagLength = 32
 
-/** The maximum number of concurrent hashes. Leaves one of several cores for requests, and limits the use of memory. */
+/** The maximum number of concurrent hashes. On several cores, one core remains free. Two hashes need 38 MiB of memory. */
 const maxRunning = Math.min(2, Math.max(1, availableParallelism() - 1))
 const maxQueueLength = 200
 /** The hashing threads, which all servers in this process share. */

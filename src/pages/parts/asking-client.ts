@@ -8,11 +8,11 @@ import { description, websiteLink } from './outside.ts'
 /** The data of a requesting client that the consent page displays. */
 export interface AskingClient {
   readonly name: string
-  /** The URL of the stored logo of a verified client; null without one. */
+  /** The URL of the stored logo of a verified client; null without a stored logo. */
   readonly logo: string | null
   readonly description: string
   readonly website: string
-  /** The e-mail address of the user who registered the client; undefined without one. */
+  /** The e-mail address of the user who registered the client; undefined without an owner. */
   readonly owner: string | undefined
   readonly isVerified: boolean
   /** Whether the name mixes look-alike letters of several alphabets. */

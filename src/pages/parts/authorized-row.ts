@@ -13,8 +13,8 @@ import { day } from './times.ts'
 
 /**
  * Renders an authorized application as an entry of a list.
- * @param list the entries of the list, and the query of the list to which the user returns; a list without checkboxes
- * has no query
+ * @param list `items` are all entries of the list. `back` is the query of the list to which the user returns; undefined
+ * for a list without checkboxes.
  */
 export const authorizedRow = (
   item: AuthorizedItem,

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 
 /** The reason why a submitted form was not saved, in the reader's language. */
 export interface FormProblem {
-  /** Whether the page shows a neutral notice, because the user made no mistake. */
+  /** True if the user made no mistake. The page then shows a neutral notice instead of an error. */
   readonly isNeutral?: boolean
   /** The sentence that describes the problem of the whole form, or of its first invalid field. */
   readonly sentence: string

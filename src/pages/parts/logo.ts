@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts'
 
 /**
- * Renders the logo of a client; nothing without one. The text alternative is empty, because the name of the client
+ * Renders the logo of a client; nothing without a logo. The text alternative is empty, because the name of the client
  * follows.
  */
 export const logo = (src: string | null): Html =>

@@ -9,7 +9,10 @@ import { daysUntil, time } from './times.ts'
 /** Lists show a warning for a token that expires within this number of days. */
 const soon = 7
 
-/** Renders a personal token as an entry of a list. `back` is the query of a list with checkboxes. */
+/**
+ * Renders a personal token as an entry of a list.
+ * @param back the query of the list to which the user returns; undefined for a list without checkboxes
+ */
 export const tokenRow = (
   token: PersonalTokenItem,
   back: string | undefined,

@@ -108,8 +108,8 @@ export class DatabaseClock implements ServerClock {
     const receivedAt = monotonic()
     const uncertainty = (receivedAt - sentAt) / 2
     const ahead = time - (sentAt + uncertainty)
-    // Change `#ahead` only by more than the uncertainty of this measurement. Otherwise, each measurement would move the
-    // time slightly.
+    // Retain `#ahead` if the new value differs by no more than the uncertainty of this measurement. Otherwise, each
+    // measurement would move the time slightly.
     const isOff = !(Math.abs(ahead - this.#ahead) <= uncertainty + 1)
     if (isOff) this.#ahead = ahead
     this.#difference = machine() - (receivedAt + this.#ahead)

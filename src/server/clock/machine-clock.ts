@@ -19,8 +19,9 @@ export interface MachineClockOptions extends TimeSources {
 }
 
 /**
- * The clock of the machine, for databases without a clock. After a jump, or after a start more than an hour after the
- * last sweep, the sweeper removes nothing for an hour. In this hour, an operator can correct a wrong clock.
+ * The clock of the machine, for databases without a clock. For an hour after a jump of the clock, the sweeper removes
+ * nothing. If the server starts more than an hour after the last sweep, scheduled sweeps also wait for an hour. In this
+ * hour, an operator can correct a wrong clock.
  */
 export class MachineClock implements ServerClock {
   readonly now: () => number

@@ -11,7 +11,7 @@ export const missingFor = 86_400_000
 const usersPerRun = 200
 /** The maximum number of users that one batch looks up. */
 const usersPerBatch = 20
-/** A run accepts this number of missing users, even above the maximum share. */
+/** If a run finds at most this number of missing users, `maxMissingShare` does not apply. */
 const alwaysToleratedMissing = 10
 /** The maximum share of missing users among the checked users. If more users are missing, the run removes nothing. */
 const maxMissingShare = 0.1

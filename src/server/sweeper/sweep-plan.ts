@@ -9,7 +9,7 @@ const maxCounted = 10_000
 /** The maximum number of missing users, and of deleted clients and users, in the plan. */
 const maxListed = 1_000
 
-/** The rows that a run of the sweeper would remove now, and the reasons. */
+/** The numbers of rows that a run of the sweeper would remove now, and the reasons. */
 export interface SweepPlan {
   /** The reason why this process must not remove anything now; null if the process may remove rows. */
   readonly heldBecause: string | null
@@ -34,7 +34,7 @@ export interface SweepPlanOptions {
   readonly grantTypesOfClients: readonly string[]
 }
 
-/** Lists the rows that the sweeper would remove. Does not change the database. */
+/** Counts the rows that the sweeper would remove. Does not change the database. */
 export const sweepPlan = async ({
   store,
   settings,

@@ -2,7 +2,7 @@ import type { Meter } from '@opentelemetry/api'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
 import { scopeName } from './meters.ts'
 
-/** Stores measurements until Prometheus scrapes them. */
+/** Aggregates measurements for Prometheus. */
 export interface Prometheus {
   readonly meter: Meter
   /** Returns all measurements in the text format of Prometheus. */

@@ -17,7 +17,10 @@ export interface AuditCountStore {
   put(counts: readonly WrittenCount[]): Promise<void>
   /** Returns a page of counts, summed over all processes, the earliest hour first. */
   list(filter: AuditFilter, cursor: Cursor): Promise<Page<RoutineCount>>
-  /** Returns the `limit` greatest sums over hours and users. Reads only the latest rows of a large table. */
+  /**
+   * Sums the matching counts over hours and users, and returns the `limit` greatest sums. If more than 50,000 rows
+   * match, sums only the latest 50,000 rows.
+   */
   totals(filter: AuditFilter, limit: number): Promise<readonly RoutineTotal[]>
   /** Deletes at most `limit` rows of hours before `at`. @returns the number of deleted rows */
   deleteBefore(at: number, limit: number): Promise<number>

@@ -53,8 +53,8 @@ export interface AuditStore {
     limit: number,
   ): Promise<readonly StoredAuditRow[]>
   /**
-   * Returns the greatest ID up to `until`, and the transactions that may still commit a row with a smaller ID. If the
-   * next ID would not be greater than this ID and `after`, advances the sequence of IDs.
+   * Returns the greatest ID up to `until`, and the transactions that may still commit a row with a smaller ID. Advances
+   * the sequence of IDs if necessary: the next row gets an ID above the returned ID and above `after`.
    */
   mark(range: { readonly after: number; readonly until: number }): Promise<AuditMark>
   /** Returns whether all transactions in `mark.writers` have ended. */

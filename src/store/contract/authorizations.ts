@@ -22,12 +22,12 @@ export interface AuthorizationStore {
   /**
    * Revokes at most `limit` authorizations of a user that have tokens, and deletes the tokens.
    * @param clientId the client of the authorizations; null for all clients
-   * @returns the number of revoked authorizations; 0 if none was left
+   * @returns the number of these authorizations; call again until it is 0
    */
   revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>
   /**
    * Deletes rows of expired authorizations, at most `limit` of each kind: rotated refresh tokens, then exchanged
-   * tokens, then the authorizations with their other tokens. Stops after a kind of which `limit` rows were deleted.
+   * tokens, then the authorizations with their other tokens. If `limit` rows of a kind were deleted, stops.
    * @returns the number of deleted rows; call again until it is 0
    */
   deleteExpired(now: number, limit: number): Promise<number>

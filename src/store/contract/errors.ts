@@ -28,10 +28,7 @@ export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'
 }
 
-/**
- * A newer version has migrated the store. This version can use the store, because migrations only add to the schema,
- * but only the newer version can migrate the store.
- */
+/** A newer version has migrated the store. This version can still use the store, but cannot migrate the store. */
 export class NewerSchema extends StoreUnusable {}
 
 /** A client or its owner has changed since the caller read it. */

@@ -12,7 +12,7 @@ export interface Removal {
 export interface RemovalStore {
   /** Lists at most `limit` removals after `after`, in a fixed order. */
   list(after: Removal | null, limit: number): Promise<readonly Removal[]>
-  /** Deletes about `limit` rows of the client or user. @returns the number of deleted rows; 0 if none was left */
+  /** Deletes about `limit` rows of the client or user. @returns the number of deleted rows; call again until it is 0 */
   removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number>
   /** Deletes a removal. The caller has already deleted the rows of the client or user. */
   delete(removal: Removal): Promise<void>

@@ -78,7 +78,7 @@ export interface TokenSummary {
   readonly lastUsedAt: number | null
 }
 
-/** A token with the state that decides whether it is valid, read in one query. */
+/** A token with its user and its client, whose states decide whether the token is valid. */
 export interface TokenWithState extends StoredToken {
   readonly user: StoredUser | null
   readonly client: {

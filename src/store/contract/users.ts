@@ -49,7 +49,7 @@ export interface UserDataStore {
   /**
    * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.
    * @param before the time, in milliseconds since the epoch, before which the rows were created; null deletes all rows
-   * @returns the number of deleted rows; 0 if none was left
+   * @returns the number of deleted rows; call again until it is 0
    */
   deleteSome(userId: UserId, limit: number, before?: number | null): Promise<number>
   /** Returns whether a row that belongs to a user was created before this time. */

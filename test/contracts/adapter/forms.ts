@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { form, type World } from './world.ts'
 
-/** Defines tests of form parameters, which a body parser of the application or the server itself reads. */
+/** Defines tests of forms, whose body either a body parser of the application or the server itself reads. */
 export const describeForms = (world: () => World): void => {
   describe('a form at the token endpoint', () => {
     const grant = 'grant_type=client_credentials'

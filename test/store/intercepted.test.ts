@@ -15,8 +15,8 @@ const openDecorated = async (around: AroundStore) => {
   return Object.assign(store, { [Symbol.asyncDispose]: () => opened.close() })
 }
 
-describe('the seam around the store', () => {
-  test('C: reports every operation by its name, also inside transactions at any depth', async () => {
+describe('operations of the store that a test intercepts', () => {
+  test('reports every operation by its name, also inside transactions at any depth', async () => {
     const seen: string[] = []
     await using store = await openDecorated(({ name }, run) => {
       seen.push(name)
@@ -35,7 +35,7 @@ describe('the seam around the store', () => {
     for (const part of parts) {
       for (const [name, operation] of Object.entries(store[part])) {
         seen.length = 0
-        // Ignore the result of the call without arguments: the seam reports the operation before it runs.
+        // Ignore the result of the call without arguments, because the operation is reported before it runs.
         await (async () => Reflect.apply(operation as () => unknown, store[part], []))().catch(
           () => undefined,
         )
@@ -50,7 +50,7 @@ describe('the seam around the store', () => {
     expect(seen).toEqual(['transaction', 'clients.insert', 'transaction', 'users.find'])
   })
 
-  test('C: can pause before and after an operation, and throw before and after it', async () => {
+  test('can pause before and after an operation, and throw before and after it', async () => {
     let fails: 'before' | 'after' | undefined
     const order: string[] = []
     await using store = await openDecorated(async ({ name }, run) => {
@@ -73,7 +73,7 @@ describe('the seam around the store', () => {
     expect(await store.clients.find(clientId)).toBeUndefined()
   })
 
-  test('an error that the seam throws inside a transaction rolls the transaction back', async () => {
+  test('an error that the interceptor throws inside a transaction rolls the transaction back', async () => {
     let fails = false
     await using store = await openDecorated(async ({ name }, run) => {
       const result = await run()
