@@ -3,6 +3,7 @@ import { html as tag, raw as trusted } from 'hono/html'
 /** Markup from `html`, which escapes all values, or from `raw`, which escapes nothing. */
 export type Html = Markup | Promise<Markup>
 
+/** The result of `html` or `raw`. A template inserts this value without escaping it again. */
 type Markup = string & { readonly isEscaped: true }
 
 /**
