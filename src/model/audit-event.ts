@@ -36,7 +36,7 @@ interface EventDescription {
   readonly details: readonly (keyof Details)[]
 }
 
-/** All built-in audit events: changes to credentials and permissions. `npm run reference` documents this table. */
+/** All built-in audit events. `npm run reference` documents this table. */
 export const auditEvents = {
   'login.succeeded': { sentence: 'A user logged in on the login page.', details: [] },
   'login.failed': {
@@ -258,7 +258,10 @@ interface AuditEventOf<Name extends AuditEventName> extends AuditOrigin, AuditSu
   readonly details: AuditDetails<Name>
 }
 
-/** A change to credentials or permissions. An event never contains a token, code, password or session identifier. */
+/**
+ * An audit event, such as a login or a change of permissions. An event never contains a complete token, a code, a
+ * password or a session identifier.
+ */
 export type AuditEvent<Name extends AuditEventName = AuditEventName> = {
   [Each in Name]: AuditEventOf<Each>
 }[Name]

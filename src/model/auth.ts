@@ -6,7 +6,7 @@ export interface Auth {
   readonly kind: 'anonymous' | 'session' | 'personal_token' | 'access_token'
   /** Null for an anonymous caller, and for an ownerless client that acts on its own behalf. */
   readonly user: UserProxy | null
-  /** The client application; null for sessions and personal tokens. */
+  /** The client application; null for anonymous callers, sessions and personal tokens. */
   readonly client: { readonly clientId: string; readonly name: string } | null
   readonly tokenId: number | null
   readonly authorizationId: number | null

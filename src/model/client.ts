@@ -27,7 +27,7 @@ export interface ClientFields {
   /** The primary key of the row, which does not change when the client ID is reset. */
   readonly clientKey: number
   readonly clientId: string
-  /** The digest of the client secret. The secret itself is never stored. */
+  /** The digest of the client secret. The record does not contain the secret itself. */
   readonly clientSecret: Digest
   /** The digest of the former secret, which remains valid during the overlap after a reset; null without an overlap. */
   readonly previousClientSecret: Digest | null
@@ -69,7 +69,9 @@ export interface ClientFields {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly origin: ClientOrigin
-  /** The registered public keys (RFC 7517 §5) as JSON; null without keys, or if the client publishes keys at `jwksUri`. */
+  /**
+   * The registered public keys (RFC 7517 §5) as JSON; null without keys, or if the client publishes keys at `jwksUri`.
+   */
   readonly jwks: string | null
   readonly jwksUri: string | null
   /** The digest of the token with which the client manages its own registration (RFC 7592). */
@@ -101,7 +103,9 @@ export interface ClientContext {
 
 export interface Client extends ClientFields {}
 
-/** A registered client application (RFC 6749 §1.1). The object is frozen: `clients.update` validates and saves changes. */
+/**
+ * A registered client application (RFC 6749 §1.1). The object is frozen: `clients.update` validates and saves changes.
+ */
 export class Client {
   /** The user record of the owner; null for a client without an owner. */
   readonly owner: ClientOwner | null
@@ -141,8 +145,8 @@ export class Client {
   }
 
   /**
-   * The response types that the settings enable and this client may use. A client without registered response types may
-   * not use a type that returns an ID token through the browser, because the client may not check the nonce.
+   * The response types that the settings enable and this client may use. A client without registered response types
+   * cannot use the types with an ID token, because the client might not check the nonce.
    */
   get allowedResponseTypes(): readonly string[] {
     const { allowedResponseTypes: configured } = this.#context
@@ -152,8 +156,8 @@ export class Client {
   }
 
   /**
-   * The time at which the client secret was revoked after a leak report, in milliseconds since the epoch. Null without a
-   * report, after a reset of the secret, and for every client whose `origin` is not `owner`.
+   * The time at which the client secret was revoked after a leak report, in milliseconds since the epoch. Null without
+   * a report, after a reset of the secret, and for every client whose `origin` is not `owner`.
    */
   get secretLeakedAt(): number | null {
     const { secret_leaked_at: at }: { secret_leaked_at?: number } = JSON.parse(this.metadata)

@@ -7,7 +7,8 @@ const maxParameters = 100
 export const withoutControlCharacters = /^[^\u0000-\u001F\u007F]*$/
 
 /**
- * Form fields or query parameters before validation. A parameter with an empty value is absent (RFC 6749 §3.1).
+ * Form fields or query parameters before validation. `opaque`, `optional` and `required` treat an empty value as absent
+ * (RFC 6749 §3.1).
  */
 export class Parameters {
   /** The parameters as `application/x-www-form-urlencoded`. */
@@ -17,7 +18,7 @@ export class Parameters {
 
   /**
    * @param text `application/x-www-form-urlencoded`
-   * @param max the maximum number of parameters; the default is enough for every OAuth request
+   * @param max the maximum number of parameters
    * @throws OAuthError `invalid_request` for more parameters
    */
   constructor(text: string, max: number = maxParameters) {

@@ -46,8 +46,8 @@ export interface UserRedemption extends TokenRestrictions {
     readonly value: string
     readonly binding: CodeBinding
     /**
-     * The end of reuse detection, in milliseconds since the epoch. By default, reuse detection ends one lifetime of an
-     * authorization code after the tokens were issued.
+     * Reuse of the code is detected at least until this time, in milliseconds since the epoch. Default: one lifetime of
+     * an authorization code after the tokens were issued.
      */
     readonly keptUntil?: number
   }

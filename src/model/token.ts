@@ -10,7 +10,7 @@ export interface TokenFields {
   readonly clientId: string
   readonly clientKey: number
   readonly userId: UserId | null
-  /** The authorization of the token; null for personal tokens and for tokens of `client_credentials`. */
+  /** The authorization of the token; null for personal tokens, exchanged tokens and tokens of `client_credentials`. */
   readonly authorizationId: number | null
   /** A token of the type `dpop` is bound to a key (RFC 9449 §5). */
   readonly tokenType: 'bearer' | 'dpop'
@@ -68,7 +68,7 @@ export const isExpired = (expires: number | null, now: number): boolean =>
 /** A token with its user and its client, as `getToken` returns it. */
 export interface FoundToken {
   readonly token: Token
-  /** Null if the client has no owner and acts on its own behalf. */
+  /** Null if the token has no user, or if the user of the token no longer exists. */
   readonly user: User | null
   readonly client: {
     readonly clientId: string
@@ -84,7 +84,9 @@ export interface FoundToken {
   readonly isAccessIntact?: boolean
   /** The last recorded use, in milliseconds since the epoch; null before the first use. */
   readonly lastUsedAt: number | null
-  /** The authorization. A refresh can request all scopes of the authorization, even after a refresh with fewer scopes. */
+  /**
+   * The authorization. A refresh can request all scopes of the authorization, even after a refresh with fewer scopes.
+   */
   readonly authorization?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
@@ -103,7 +105,7 @@ export interface TokenSubject {
   readonly emailVerified: boolean
 }
 
-/** A new token with its secrets, which are returned only once. */
+/** A token with its secrets, for the token response. */
 export interface IssuedToken {
   readonly token: Token
   /** Null if the client has no owner and acts on its own behalf. */

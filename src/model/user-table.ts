@@ -1,8 +1,8 @@
 import type { User, UserId } from './user.ts'
 
 /**
- * The type of the user table's key. Every `user_id` column of the server has this type; only the audit tables store
- * user IDs as text.
+ * The type of the user table's key. The `user_id` columns of tokens, authorizations, consents and sessions have this
+ * type.
  */
 export type UserKeyType = 'integer' | 'text' | 'uuid'
 
@@ -17,24 +17,27 @@ export interface UserTableColumns {
   /** A column that is true or 1 for administrators. Without this column, no user is an administrator. */
   readonly isAdmin?: string
   /**
-   * The column with the time at which the user was created, in UTC. The server refuses older tokens, clients, consents
-   * and sessions, because these belong to a deleted user who had the same ID. PostgreSQL: a timestamp or a date. SQLite:
-   * seconds or milliseconds since the epoch, or text such as `2026-11-23T20:00:00Z`.
+   * The column with the time at which the user was created, in UTC. The server refuses tokens, clients, consents and
+   * sessions that are more than a minute older than the user. These rows belong to a deleted user with the same ID.
+   * PostgreSQL: a timestamp or a date. SQLite: seconds or milliseconds since the epoch, or text such as
+   * `2026-11-23T20:00:00Z`.
    */
   readonly createdAt?: string
   /**
-   * Further columns that the server reads, such as `['display_name']`. A user that the server returns has a property with
-   * the name of each column.
+   * Further columns that the server reads, such as `['display_name']`. A user that the server returns has a property
+   * with the name of each column.
    */
   readonly attributes?: readonly string[]
   /** Default `integer`. */
   readonly keyType?: UserKeyType
   /**
    * Whether the tables of the server have cascading foreign keys to the user table. By default, the migration that
-   * creates the tables of the server adds these keys if the database permits them. The user table must not be a view,
-   * and its key must be unique. In SQLite, the user table must be in the main database. In PostgreSQL, the account of
-   * the server must be permitted to refer to the user table. Set this option to false if the application rebuilds the
-   * user table in SQLite with foreign keys enabled, because dropping the old table would delete every token.
+   * creates the tables of the server adds these keys if the database permits them. Foreign keys require that the user
+   * table is not a view, and that its key is unique. In SQLite, foreign keys require that the user table is in the main
+   * database. In PostgreSQL, foreign keys require that the account of the server has the privileges `REFERENCES` and
+   * `UPDATE` on the user table. Set this option to false if the application rebuilds the user table in SQLite with
+   * foreign keys enabled. Otherwise, dropping the old table would delete the rows of all users, such as their tokens
+   * and sessions.
    */
   readonly foreignKeys?: boolean
   readonly withPassword?: FindByPassword
@@ -66,8 +69,9 @@ export interface UserCallbacks {
   /** Returns the user with this e-mail address. Required to name a user by e-mail address on the command line. */
   findByEmail?(email: string): Promise<User | undefined>
   /**
-   * Lists at most `limit` users in the order of their IDs, beginning after the ID `after`: the users whose e-mail address
-   * begins with the text, or all users for an empty text. The pages call this function when administrators search users.
+   * Lists at most `limit` users in the order of their IDs, beginning after the ID `after`: the users whose e-mail
+   * address begins with the text, or all users for an empty text. The pages call this function when administrators
+   * search users.
    */
   search?(
     text: string,
@@ -88,8 +92,8 @@ export type FindByPassword = (
 ) => Promise<{ readonly id: UserId } | undefined>
 
 /**
- * Deactivates or activates a user of the application. The pages of administrators and the command line call this
- * function.
+ * Deactivates or activates a user of the application. `server.users.setActive`, the pages of administrators and the
+ * command line call this function.
  */
 export type SetActive = (id: UserId, active: boolean) => Promise<void>
 

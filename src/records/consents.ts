@@ -30,7 +30,7 @@ export class Consents {
   /**
    * Adds scopes to the consent of a user for a client. Removes the scopes that the user declined, and stores them as
    * declined.
-   * @throws ReferenceNotFound if the client does not exist
+   * @throws ReferenceNotFound if the client does not exist, or if its row was tampered with
    */
   async grant(
     userId: UserId,
@@ -40,7 +40,7 @@ export class Consents {
   ): Promise<Consent> {
     const { store, turns, keys, clock, random, audit } = this.#context
     const client = await new Clients(this.#context).find(clientId)
-    if (!client) throw new ReferenceNotFound('The client was deleted.')
+    if (!client) throw new ReferenceNotFound('The client does not exist.')
     const { clientKey, name: subject } = client
     const earliest = await new Users(this.#context).earliestRow(userId)
     const record = async (tx: Store, consent: Consent): Promise<Consent> => {

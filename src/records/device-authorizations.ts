@@ -15,7 +15,7 @@ export interface DeviceAuthorization extends CodeBinding {
   readonly expiresAt: number
 }
 
-/** The decision of a user about a device. The first of several concurrent decisions is stored under a separate name. */
+/** The decision of a user about a device. Only the first of several concurrent decisions is stored. */
 export interface DeviceDecision {
   readonly userId: UserId
   readonly allowed: boolean
@@ -37,8 +37,8 @@ const tolerance = 500
 const deviceCodeSyntax = /^[A-Za-z0-9]{43}$/
 
 /**
- * Returns the time until which an expired code is stored, in milliseconds since the epoch. Until then, polls return
- * `expired_token`.
+ * Returns the time until which an expired code is stored, in milliseconds since the epoch. The server answers polls
+ * with `expired_token` while it stores the expired code.
  */
 export const keptUntil = ({ expiresAt }: Pick<DeviceAuthorization, 'expiresAt'>): number =>
   expiresAt + deviceCodeExpiresIn * 1000

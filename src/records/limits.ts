@@ -61,13 +61,16 @@ const maxEntries = 10_000
 const parts = 20
 /** The maximum number of characters of a target. A longer target is replaced with its digest. */
 const maxTargetLength = 100
-/** Milliseconds after which a refused sender may retry, and after which a process reads taken places again. */
+/**
+ * The delay in milliseconds before a process reads taken places again. Also the `Retry-After` of a sender who has too
+ * many attempts in progress.
+ */
 const oneSecond = 1_000
 
 /**
  * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts separately.
  * A limit is passed as an object, or by its name in the limit table. A limit applies to the network of an IP address,
- * to a target such as an account or a client, or to the combination of network and target.
+ * to a target, or to the combination of network and target. A target is for instance an account or a client.
  */
 export class Limits {
   readonly #transients: Transients
@@ -167,7 +170,10 @@ export class Limits {
     return this.#enter([counter])
   }
 
-  /** Counts attempts in progress. @throws OAuthError 429 if a limit allows no further attempts in progress */
+  /**
+   * Counts attempts in progress.
+   * @throws OAuthError 429 if a limit allows no further attempts in progress
+   */
   #enter(counters: readonly Counter[]): () => void {
     for (const counter of counters) {
       if ((this.#inProgress.get(counter.key) ?? 0) < counter.points) continue
@@ -214,7 +220,7 @@ export class Limits {
   async #takePlaces(counters: readonly Counter[]): Promise<() => Promise<void>> {
     const now = this.#clock()
     const asked = counters.map(placesOf)
-    // Read all places first, so that a refused attempt writes nothing.
+    // Read all places first, so that an attempt writes nothing if one of the limits has no free place.
     const values = await this.#transients.getMany(asked.flat(), now)
     const known = new Map(asked.flat().map((place, index) => [place, values[index]]))
     const all = counters.map((counter, index) => {
@@ -263,7 +269,7 @@ export class Limits {
     throw tooMany(earliest - now)
   }
 
-  // Another node may release a place after a successful attempt, so read the places again after a second.
+  // A place may be released before it expires. Therefore, each refusal without a look-up lasts for at most a second.
   #refuseIfFull(counters: readonly Counter[]): void {
     const now = this.#clock()
     for (const { key } of counters) {
@@ -418,7 +424,10 @@ const storedKey = ({ key }: Counter): string => sha256(key)
 const foldedKey = (counter: Counter): string =>
   String(Buffer.from(storedKey(counter).slice(0, 4), 'base64url').readUInt16BE())
 
-/** Returns a 429 error with `Retry-After`. @param milliseconds after which the sender may retry */
+/**
+ * Returns a 429 error with `Retry-After`.
+ * @param milliseconds the time after which the sender may retry
+ */
 export const tooMany = (milliseconds: number): OAuthError =>
   new OAuthError('temporarily_unavailable', 'Too many requests. Try again later.', {
     status: 429,

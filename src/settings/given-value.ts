@@ -1,7 +1,7 @@
 import type { Setting } from './setting.ts'
 import { type SettingName, settings } from './settings.ts'
 
-/** Describes the given value of a setting for a start-up error. Never returns a secret. */
+/** Describes the given value of a setting for a start-up error. Omits the value of a secret setting. */
 export const given = (name: SettingName, value: unknown): string => {
   const { isSecret = false }: Setting<unknown, unknown> = settings[name]
   return isSecret ? 'something else was given' : `the given value is ${shown(value)}`

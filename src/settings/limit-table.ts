@@ -1,6 +1,5 @@
 /** A limit of `points` events within `seconds`. */
 export interface Limit {
-  /** The name of the limit. */
   readonly name: string
   readonly points: number
   readonly seconds: number

@@ -4,7 +4,7 @@ import type { Settings } from './settings.ts'
 /** The maximum number of failed logins for one account in an hour. OWASP ASVS 2.2.1. */
 const maxGuessesPerHour = 100
 
-/** Returns a warning for each setting whose value reduces security. */
+/** Returns warnings about values of settings that reduce security. */
 export const looseningWarnings = (value: Settings): readonly string[] => {
   const found: string[] = []
   if (value.allowedResponseTypes.includes('token'))

@@ -4,8 +4,8 @@ import { type Requirement, securityProfiles } from './security-profile.ts'
 import { environmentName, names, type SettingName, type Settings, settings } from './settings.ts'
 
 /**
- * Validates settings, and completes them with values of the security profile and defaults.
- * @throws InvalidSettings with every invalid setting
+ * Validates settings. Adds missing settings with the value of the security profile, or otherwise with the default.
+ * @throws InvalidSettings The error lists every invalid setting.
  */
 export const parseSettings = (input: Readonly<Record<string, unknown>>): Settings => {
   const problems: string[] = []

@@ -21,7 +21,7 @@ const described = z
  * Reads the resources from `OAUTH2SERVER_RESOURCES`. Adds the clients in `OAUTH2SERVER_INTROSPECTION_CLIENTS` to every
  * resource, so that these clients may introspect all tokens.
  * @param issuer the identifier of the whole application, which is always a resource
- * @throws InvalidSettings
+ * @throws InvalidSettings if `OAUTH2SERVER_RESOURCES` is neither a list of URLs nor a JSON array of resources
  */
 export const resourcesFrom = (
   env: Readonly<Record<string, string | undefined>>,

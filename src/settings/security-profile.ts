@@ -26,7 +26,7 @@ const within = <V extends string>(
   needs: `limited to ${allowed.join(', ')}`,
 })
 
-/** OAuth 2.1, which makes most advice of RFC 9700 mandatory. */
+/** The rules of OAuth 2.1. */
 const oauth21 = {
   requirePkce: must('always'),
   requireRedirectUri: must(true),
@@ -59,7 +59,7 @@ const fapi2 = {
   },
 } satisfies Requirements
 
-/** The requirements of each profile. Profiles do not affect other settings. */
+/** The requirements of each profile. A profile does not affect settings for which it has no requirement. */
 export const securityProfiles: Readonly<Record<Settings['securityProfile'], Requirements>> = {
   specification: {},
   'oauth2.1': oauth21,

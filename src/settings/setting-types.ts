@@ -75,7 +75,7 @@ export const flag = (otherwise: boolean, sentence: string) =>
     sentence,
   })
 
-/** Returns the schema of a list, which removes duplicates. */
+/** Returns the schema of a list. The schema removes duplicates from the list. */
 export const setOf = <S extends z.ZodType>(member: S) =>
   z
     .array(member)

@@ -1,6 +1,9 @@
 import type { Schema } from '../model/schema.ts'
 
-/** Converts the text of an environment variable to the value of a setting. */
+/**
+ * Converts the text of an environment variable to the value of a setting. Returns invalid text
+ * unchanged, because the schema rejects the text.
+ */
 export type FromText = (text: string) => unknown
 
 /** A setting. `Input` is the type that code may pass, and `Output` is the type of the parsed value. */
@@ -13,6 +16,6 @@ export interface Setting<Input, Output> {
   readonly sentence: string
   /** The environment variable, if the specification defines a name that differs from the derived name. */
   readonly env?: string
-  /** Whether messages must not contain the value. */
+  /** Whether the value is a secret. Error messages omit a secret. */
   readonly isSecret?: boolean
 }

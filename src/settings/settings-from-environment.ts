@@ -5,7 +5,7 @@ import { environmentName, names, settings } from './settings.ts'
 import type { SettingsInput } from './settings-input.ts'
 
 /**
- * Reads settings from environment variables. The type of each setting decides how its text is parsed.
+ * Reads settings from environment variables. The function `fromText` of each setting parses the text.
  * @throws InvalidSettings for an invalid value, an unknown `OAUTH2SERVER_` variable, or a misspelled name of a
  *   setting without this prefix, such as `OAUTH2_CACHE_TIPE`
  */
@@ -38,8 +38,8 @@ const otherVariables = [
   'OAUTH2SERVER_INTROSPECTION_CLIENTS',
 ]
 
-// Other programs use variables such as OAUTH2_PROXY_CLIENT_ID, so only OAUTH2SERVER_ marks a variable as a setting.
-// A variable with another prefix is an error only if its name is similar to a known variable with that prefix.
+// Other programs use variables such as OAUTH2_PROXY_CLIENT_ID. A variable that begins with OAUTH2_ or TRUSTED_PROX is
+// therefore an error only if its name is similar to a known name.
 const isMisspelled = (variable: string, variables: readonly string[]): boolean => {
   if (variables.includes(variable)) return false
   if (variable.startsWith('OAUTH2SERVER_')) return true

@@ -24,7 +24,7 @@ export interface SettingsInput {
    * Special characters that query strings of the REST application may contain.
    *
    * Default: `"=&;:%+~,*@!()/?"`. The variable `OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS`
-   * accepts printable ASCII characters.
+   * accepts printable ASCII characters, but no space.
    */
   readonly allowedUrlencodeCharacters?: SettingValues['allowedUrlencodeCharacters']
   /**
@@ -138,8 +138,8 @@ export interface SettingsInput {
    */
   readonly revocation?: SettingValues['revocation']
   /**
-   * Whether the refresh token remains valid after a client revokes its access token; otherwise
-   * the server revokes the whole authorization.
+   * Whether a client can revoke its current access token and continue to use the refresh token.
+   * If false, the server revokes the whole authorization.
    *
    * Default: `false`. The variable `OAUTH2SERVER_REVOKE_ACCESS_TOKEN_ALONE` accepts true or
    * false.
@@ -197,7 +197,7 @@ export interface SettingsInput {
    */
   readonly tokenExchange?: SettingValues['tokenExchange']
   /**
-   * Whether clients can register themselves (RFC 7591): token requires the initial access token,
+   * Whether clients can register themselves (RFC 7591): token requires an initial access token,
    * and open requires no token.
    *
    * Default: `"off"`. The variable `OAUTH2SERVER_DYNAMIC_REGISTRATION` accepts one of off, token,
@@ -207,8 +207,8 @@ export interface SettingsInput {
   /**
    * The token that a client must present to register itself if dynamicRegistration is token.
    *
-   * Default: `null`. The variable `OAUTH2SERVER_INITIAL_ACCESS_TOKEN` accepts at least 22
-   * characters of A-Z, a-z, 0-9 and -._~+/.
+   * Default: `null`. The variable `OAUTH2SERVER_INITIAL_ACCESS_TOKEN` accepts 22 to 255
+   * characters of A-Z, a-z, 0-9 and -._~+/, optionally with = at the end.
    */
   readonly initialAccessToken?: SettingValues['initialAccessToken']
   /**
@@ -288,8 +288,8 @@ export interface SettingsInput {
    */
   readonly allowFrontChannelIdTokens?: SettingValues['allowFrontChannelIdTokens']
   /**
-   * Whether ID tokens contain the claims of the granted scopes, such as `email`, for clients that
-   * do not read userinfo.
+   * Whether ID tokens contain the claims of the granted scopes, such as `email`. Clients that do
+   * not fetch userinfo need these claims.
    *
    * Default: `false`. The variable `OAUTH2SERVER_USER_CLAIMS_IN_ID_TOKEN` accepts true or false.
    */
@@ -361,7 +361,8 @@ export interface SettingsInput {
   readonly refreshTokenExpiresIn?: SettingValues['refreshTokenExpiresIn']
   /**
    * Seconds after a refresh in which a retry with the used refresh token returns the same
-   * response. The former access token also remains valid, at most for this time. 0: neither.
+   * response. The former access token also remains valid, at most for this time. 0: the used
+   * refresh token and the former access token are invalid immediately.
    *
    * Default: `60`. The variable `OAUTH2SERVER_REFRESH_TOKEN_LEEWAY` accepts an integer from 0 to
    * 3600.
@@ -505,7 +506,7 @@ export interface SettingsInput {
    * to the URL in its query parameter `next`.
    *
    * Default: `null`. The variable `OAUTH2SERVER_LOGIN_URL` accepts a path that starts with one /,
-   * or an https URL.
+   * an https URL, or an http URL with the host localhost, 127.0.0.1 or [::1].
    */
   readonly loginUrl?: SettingValues['loginUrl']
   /**
@@ -526,7 +527,7 @@ export interface SettingsInput {
    * option `resourceOwner`.
    *
    * Default: `null`. The variable `OAUTH2SERVER_LOGOUT_URL` accepts a path that starts with one
-   * /, or an https URL.
+   * /, an https URL, or an http URL with the host localhost, 127.0.0.1 or [::1].
    */
   readonly logoutUrl?: SettingValues['logoutUrl']
   /**
@@ -603,8 +604,8 @@ export interface SettingsInput {
   /**
    * Enables /metrics. Prometheus must present this value as its bearer token.
    *
-   * Default: `null`. The variable `OAUTH2SERVER_METRICS_TOKEN` accepts at least 22 characters of
-   * A-Z, a-z, 0-9 and -._~+/.
+   * Default: `null`. The variable `OAUTH2SERVER_METRICS_TOKEN` accepts 22 to 255 characters of
+   * A-Z, a-z, 0-9 and -._~+/, optionally with = at the end.
    */
   readonly metricsToken?: SettingValues['metricsToken']
 }

@@ -26,7 +26,7 @@ import {
   verbatim,
 } from './setting-types.ts'
 
-/** The type of a setting that contains the URL of a page of the application. */
+/** The definition of a setting whose value is the URL of a page of the application. The description is missing. */
 const hostPage = {
   schema: z
     .string()
@@ -36,7 +36,8 @@ const hostPage = {
     .nullable()
     .default(null),
   fromText: (text: string) => text || null,
-  accepts: 'a path that starts with one /, or an https URL',
+  accepts:
+    'a path that starts with one /, an https URL, or an http URL with the host localhost, 127.0.0.1 or [::1]',
 }
 
 /**
@@ -60,7 +61,7 @@ export const settings = {
       .regex(/^[\x21-\x7E]*$/)
       .default('=&;:%+~,*@!()/?'),
     fromText: verbatim,
-    accepts: 'printable ASCII characters',
+    accepts: 'printable ASCII characters, but no space',
     sentence: 'Special characters that query strings of the REST application may contain.',
   }),
   clientIdSaltLen: integer(22, 255, 40, 'Length of a generated client ID.'),
@@ -147,7 +148,7 @@ export const settings = {
   revocation: flag(true, 'Whether clients can revoke tokens (RFC 7009).'),
   revokeAccessTokenAlone: flag(
     false,
-    'Whether the refresh token remains valid after a client revokes its access token; otherwise the server revokes the whole authorization.',
+    'Whether a client can revoke its current access token and continue to use the refresh token. If false, the server revokes the whole authorization.',
   ),
   introspection: flag(true, 'Whether clients can introspect their own tokens (RFC 7662).'),
   resourceIndicators: flag(
@@ -186,7 +187,7 @@ export const settings = {
   dynamicRegistration: choice(
     ['off', 'token', 'open'],
     'off',
-    'Whether clients can register themselves (RFC 7591): token requires the initial access token, and open requires no token.',
+    'Whether clients can register themselves (RFC 7591): token requires an initial access token, and open requires no token.',
   ),
   initialAccessToken: setting({
     schema: z
@@ -195,7 +196,7 @@ export const settings = {
       .nullable()
       .default(null),
     fromText: textOrNull,
-    accepts: 'at least 22 characters of A-Z, a-z, 0-9 and -._~+/',
+    accepts: '22 to 255 characters of A-Z, a-z, 0-9 and -._~+/, optionally with = at the end',
     sentence:
       'The token that a client must present to register itself if dynamicRegistration is token.',
     isSecret: true,
@@ -257,7 +258,7 @@ export const settings = {
   ),
   userClaimsInIdToken: flag(
     false,
-    'Whether ID tokens contain the claims of the granted scopes, such as `email`, for clients that do not read userinfo.',
+    'Whether ID tokens contain the claims of the granted scopes, such as `email`. Clients that do not fetch userinfo need these claims.',
   ),
   requestObjects: flag(
     false,
@@ -307,7 +308,7 @@ export const settings = {
     0,
     3_600,
     60,
-    'Seconds after a refresh in which a retry with the used refresh token returns the same response. The former access token also remains valid, at most for this time. 0: neither.',
+    'Seconds after a refresh in which a retry with the used refresh token returns the same response. The former access token also remains valid, at most for this time. 0: the used refresh token and the former access token are invalid immediately.',
   ),
   authorizationExpiresIn: integer(
     0,
@@ -480,7 +481,7 @@ export const settings = {
       .nullable()
       .default(null),
     fromText: textOrNull,
-    accepts: 'at least 22 characters of A-Z, a-z, 0-9 and -._~+/',
+    accepts: '22 to 255 characters of A-Z, a-z, 0-9 and -._~+/, optionally with = at the end',
     sentence: 'Enables /metrics. Prometheus must present this value as its bearer token.',
     isSecret: true,
   }),
@@ -500,7 +501,10 @@ export type Settings = { readonly [N in SettingName]: Table[N]['schema']['_zod']
 const upperSnake = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
-/** Returns the environment variable of a setting: `OAUTH2SERVER_` and its name, or the name in the specification. */
+/**
+ * Returns the name of the environment variable: `env` of the setting, or `OAUTH2SERVER_` with the name of the setting,
+ * such as `OAUTH2SERVER_LOGIN_URL` for `loginUrl`.
+ */
 export const environmentName = (name: SettingName): string => {
   const setting: Setting<unknown, unknown> = settings[name]
   return setting.env ?? `OAUTH2SERVER_${upperSnake(name)}`

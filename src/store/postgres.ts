@@ -29,7 +29,7 @@ export interface PostgresOptions {
   readonly connectTimeout?: number
   /**
    * Maximum duration of a statement in milliseconds, at least 1. Default 3,000. If a transaction is idle for
-   * about as long, PostgreSQL closes its connection.
+   * about this time, PostgreSQL closes the connection.
    */
   readonly statementTimeout?: number
   /**
@@ -158,7 +158,7 @@ const ownPool = (
         max: 1,
         lock_timeout: tableLockTimeout,
         idle_in_transaction_session_timeout: idleTimeout,
-        // These statements have no timeout, so only keepalives detect a lost connection.
+        // The statements of a migration have no timeout, so only keepalives detect a lost connection.
         keepAliveInitialDelayMillis: idleTimeout,
       },
       [],
@@ -233,7 +233,7 @@ const check = (database: string | PostgresPool, options: PostgresOptions): void 
   const { statementTimeout = 3_000, schema, prepare = true } = options
   if (!(Number.isInteger(statementTimeout) && statementTimeout > 0))
     throw new StoreUnusable(
-      'statementTimeout accepts whole milliseconds from 1. It cannot be switched off: a request must never hang.',
+      'statementTimeout accepts whole milliseconds from 1. The timeout cannot be disabled, because a request must never hang.',
     )
   if (typeof database !== 'string') checkPool(database, options)
   // Other characters could end the name. PostgreSQL would interpret the rest of the text as a setting or a statement.

@@ -14,7 +14,7 @@ const isLate = (due: number): boolean => performance.now() - due > usualDelay
 /**
  * Waits for a response at most `limit` milliseconds. If the event loop was blocked, waits longer, because a response
  * may have arrived in the meantime.
- * @throws TimeoutError
+ * @throws TimeoutError if no response arrives in time
  */
 export const withTimeout = async <T>(limit: number, response: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
@@ -35,7 +35,10 @@ export const withTimeout = async <T>(limit: number, response: Promise<T>): Promi
   }
 }
 
-/** Runs an attempt. Retries once if the attempt failed long after its limit, because the event loop was blocked. */
+/**
+ * Runs an attempt. If the attempt fails long after `limit`, the event loop was blocked. The function then runs a second
+ * attempt.
+ */
 export const retryAfterStall = async <T>(limit: number, attempt: () => Promise<T>): Promise<T> => {
   const due = performance.now() + limit
   try {

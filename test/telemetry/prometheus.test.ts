@@ -101,14 +101,14 @@ describe('/metrics', () => {
         () => undefined,
         (error: Error) => error.message,
       )
-      expect(problem).toMatch(/metricsToken \(OAUTH2SERVER_METRICS_TOKEN\) accepts at least 22/)
+      expect(problem).toMatch(/metricsToken \(OAUTH2SERVER_METRICS_TOKEN\) accepts 22 to 255/)
       if (wrong !== '') expect(problem).not.toContain(wrong)
     },
   )
 
   test('does not repeat an invalid token of the environment in a message', () => {
     const wrong = { OAUTH2SERVER_METRICS_TOKEN: 'half-a-secret' }
-    expect(() => settingsFrom(wrong)).toThrow(/OAUTH2SERVER_METRICS_TOKEN accepts at least 22/)
+    expect(() => settingsFrom(wrong)).toThrow(/OAUTH2SERVER_METRICS_TOKEN accepts 22 to 255/)
     expect(() => settingsFrom(wrong)).not.toThrow(/half-a-secret/)
   })
 

@@ -5,7 +5,7 @@ import { badge, type Fact, facts } from './facts.ts'
 import { caution } from './notices.ts'
 import { description, websiteLink } from './outside.ts'
 
-/** The data of a requesting client that the consent page displays. */
+/** The data of a requesting client that the consent pages display. */
 export interface AskingClient {
   readonly name: string
   /** The URL of the stored logo of a verified client; null without a stored logo. */
@@ -27,8 +27,8 @@ export interface AskingClient {
 }
 
 /**
- * Renders the statements of this server about the requesting client: a warning if the name mixes alphabets, whether an
- * administrator verified the client, and who registered the client. If a user of this server registered the client,
+ * Renders the statements of this server about the requesting client: a warning if the name mixes alphabets, whether the
+ * client is verified, and who registered the client. If a user of this server registered the client,
  * also renders the website of the client. Otherwise only the client itself claims the website, so
  * `statementsOfClient` renders the website.
  */

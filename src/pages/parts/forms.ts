@@ -25,7 +25,7 @@ export const problemsOf = (
   name: string,
 ): readonly InvalidControl[] => problem?.fields?.filter((field) => field.name === name) ?? []
 
-/** Renders the hidden field with the CSRF token, which every form needs. */
+/** Renders the hidden field with the CSRF token, which every POST form needs. */
 export const csrf = ({ csrfToken }: Frame): Html =>
   html`<input type="hidden" name="csrf_token" value="${csrfToken}">`
 
@@ -67,7 +67,7 @@ export const problemOf = (
     ? html`<p class="wrong" id="${control.name}-problem">${problemsOf(control.problem, control.name).map((problem) => html`<span>${render(problem)}</span> `)}</p>`
     : html``
 
-/** Renders a field below its label. `attributes` are the attributes of the `input` element. */
+/** Renders a label, a hint, an input field and its problems. `attributes` are the attributes of the `input` element. */
 export const textField = (
   control: Control & {
     readonly label: Html | string

@@ -36,8 +36,9 @@ const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
 /** The parameters with credentials of the client. The stored request omits these parameters. RFC 9126 §2.1. */
 const credentials = ['client_secret', 'client_assertion', 'client_assertion_type']
 
-// Maps the parameters of a pushed request to the reference of the stored request; undefined before the request is
-// stored. A client could forge a parameter that marks the request as pushed, but not an entry of this map.
+// Contains the parameters of pushed requests. The value is undefined while the client pushes the request. Parameters that
+// were loaded from the store have the reference as value. A client could forge a parameter that marks the request as
+// pushed, but not an entry of this map.
 const pushed = new WeakMap<Parameters, string | undefined>()
 
 const pushEndpoint: Endpoint = {
@@ -112,7 +113,7 @@ const unknown = (): OAuthError =>
     'request_uri is unknown, has expired, or was already used. Start again in the application.',
   )
 
-// Ignore all parameters except the client ID and the reference. Never fetch a URL. RFC 9126 §4.
+// Loads the request by its reference and the client ID, and ignores the other parameters. Never fetches a URL. RFC 9126 §4.
 const load = async (
   params: Parameters,
   server: ServerContext,
@@ -120,8 +121,8 @@ const load = async (
   const requestUri = params.opaque('request_uri')
   if (requestUri === undefined) return undefined
   if (!requestUri.startsWith(urn)) {
-    // `requestUri` is the URL of a request object. If the request contains a redirect URI, `validateRequest` refuses the
-    // URL, and the server sends the error to the client (OpenID Connect Core §3.1.2.6).
+    // If request objects were enabled, that extension would already have processed this URL. With a redirect URI, leave
+    // the refusal to `validateRequest`, so that the client receives the error (OpenID Connect Core §3.1.2.6).
     if (params.opaque('redirect_uri') !== undefined) return undefined
     throw new OAuthError('invalid_request', onlyPushed)
   }

@@ -129,8 +129,8 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
 })
 
 const introduction = `The settings endpoints return JSON if \`Accept\` contains \`application/json\` with a higher
-weight than HTML. Otherwise they return an HTML page, or redirect to the login if no user is logged in. A page
-requires only the session cookie. JSON also requires the JWT of the session.
+weight than HTML. Otherwise they return an HTML page or a redirect, for instance to the login if no user is logged in.
+A page requires only the session cookie. JSON also requires the JWT of the session.
 
-A request body is JSON, or a form with the same field names. A form repeats a field to send a list. Unknown fields
-are ignored. A method that an endpoint does not support is refused with 405 and the header \`Allow\`.`
+A settings endpoint that returns JSON accepts JSON, or a form with the same field names. A form repeats a field to
+send a list. Unknown fields are ignored. A method that an endpoint does not support is refused with 405 and the header \`Allow\`.`

@@ -13,9 +13,9 @@ export interface VerifiedHint {
 const maxLength = 8_192
 
 /**
- * Verifies an ID token that a client returns as a hint, even after the ID token has expired. Ignores keys in the header
- * of the ID token.
- * @returns undefined for a value that is not an ID token of this server
+ * Verifies an ID token that a client returns as a hint. Accepts an expired ID token while its signing key is published.
+ * Ignores keys in the header of the ID token.
+ * @returns undefined for a value that is too long, or that this check does not recognize as an ID token of this server
  */
 export const verifiedHint = async (
   hint: string,

@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts'
 
 /** Milliseconds for which events are collected before they are written together. */
 const flushDelay = 1_000
-/** The maximum number of waiting events. */
+/** The maximum number of waiting events. Events in a write that is in progress are not counted. */
 const maxEvents = 20_000
 /** The number of events per statement. The number is small, because a statement blocks other writers of SQLite. */
 const batchSize = 200
@@ -13,9 +13,9 @@ const batchSize = 200
 const maxPageWait = 20
 
 /**
- * Writes routine events and failed logins in batches, without delaying the requests that cause them. If the process is
- * killed, the waiting events are lost, usually those of the last second. The log reports how many events could not be
- * stored.
+ * Writes failed logins in batches, without delaying the requests that cause them. With the setting `auditRoutine`, also
+ * writes routine events. If the process is killed, the waiting events are lost, usually those of the last second. The
+ * log reports how many events may be missing.
  */
 export class AuditQueue {
   readonly #store: Pick<Store, 'audit'>
@@ -95,8 +95,7 @@ export class AuditQueue {
     this.#log({
       level: 'warn',
       event: 'audit.lost',
-      message:
-        'Events were lost, because too many events were waiting or the store was unavailable.',
+      message: 'Audit events may be lost, because too many events were waiting or a write failed.',
       lost,
       ...(failure !== undefined && { error: failure }),
     })

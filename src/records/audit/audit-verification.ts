@@ -55,7 +55,7 @@ export interface AuditVerification {
    * the removal of these rows.
    */
   readonly uncovered: { readonly rows: number; readonly since: number | null }
-  /** The number and the digest of the last checkpoint; null if no checkpoint exists. */
+  /** The number and the digest of the last intact checkpoint; null if no intact checkpoint exists. */
   readonly head: string | null
   readonly defects: number
 }
@@ -225,8 +225,8 @@ class Verifier {
       this.#report('row_copied', id)
   }
 
-  // If the secret key of an old row is no longer configured, its seal cannot be verified. Only the checkpoint then
-  // proves that the row is unchanged.
+  // If the secret key of an old row is no longer configured, the seal of the row cannot be verified. Only the
+  // checkpoint then proves that the row is unchanged.
   #isChanged({ seal, values }: StoredAuditRow): boolean {
     const isOfKnownKey = this.#keys.ids.includes(keyIdOf(seal) ?? '')
     return isOfKnownKey && !this.#keys.isAuditIntact(seal, values)

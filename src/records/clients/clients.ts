@@ -162,13 +162,17 @@ export class Clients {
     return { items: await this.#ofUser(userId, items), next }
   }
 
-  /** Returns the applications of a user with these IDs, in the order of the IDs. Omits unknown IDs. */
+  /** Returns the user's applications that have these client IDs, in the order of the IDs. Omits other IDs. */
   async ownAmong(userId: UserId, clientIds: readonly string[]): Promise<readonly ListedClient[]> {
     const found = await this.listedAmong(clientIds)
     return found.filter(({ client }) => client.userId === userId && !client.isInternal)
   }
 
-  /** Returns the applications of any user with these IDs, in the order of the IDs. Omits unknown IDs. @internal */
+  /**
+   * Returns the applications with these client IDs, of all owners, in the order of the IDs. Omits unknown IDs and
+   * personal tokens.
+   * @internal
+   */
   async listedAmong(clientIds: readonly string[]): Promise<readonly ListedClient[]> {
     const found = this.#context.store.clients.among(clientIds)
     const { items } = await this.#rows.listed(found.then((rows) => ({ items: rows, next: null })))
@@ -239,7 +243,7 @@ export class Clients {
 
   /**
    * Changes the given fields of a client. If a confidential client becomes public, all its authorizations are revoked.
-   * @throws InvalidField, ScopeDoesNotExists: nothing was written
+   * @throws InvalidField, ScopeDoesNotExists, UniqueViolation; the client remains unchanged
    */
   update(
     clientId: string,

@@ -27,7 +27,9 @@ export interface KeyRotation {
   readonly resealed: number
   /** Rows that were not changed, and remain invalid. */
   readonly unreadable: readonly UnreadableRows[]
-  /** False if rows are still written under an earlier key, for instance by a node that was not restarted. */
+  /**
+   * False if the last pass still resealed rows, for instance because a node that was not restarted wrote these rows.
+   */
   readonly isComplete: boolean
   /** Seconds for which issued JWTs, codes and forms still need an earlier key. */
   readonly keepFor: number
@@ -64,8 +66,9 @@ const kinds = [
 ] as const
 
 /**
- * Seals every row under the current key, in batches. Servers can handle requests in the meantime, several nodes can run
- * this function concurrently, and an interrupted run can be repeated.
+ * Seals the stored rows under the current key, in batches. Skips unreadable rows and the audit events. Servers can
+ * handle requests in the meantime, several nodes can run this function concurrently, and an interrupted run can be
+ * repeated.
  */
 export const rotateSecretKeys = async (
   context: RecordsContext,

@@ -41,8 +41,9 @@ interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> 
 type Context = Pick<RecordsContext, 'store' | 'settings' | 'keys' | 'clock' | 'log' | 'audit'>
 
 /**
- * The keys that sign access tokens and ID tokens. One key of each algorithm signs at a time. A new key is published an
- * hour before it signs, and remains published until the last token that it signed has expired.
+ * The keys that sign tokens, such as JWT access tokens and ID tokens. One key of each algorithm signs at a time. The
+ * first key of an algorithm signs immediately. A later key is published an hour before it signs. A key remains
+ * published until the last token that it signed has expired.
  */
 export class SigningKeys {
   readonly #context: Context
@@ -87,14 +88,17 @@ export class SigningKeys {
     return { keys: usable.map(({ publicKey }) => publicKey) }
   }
 
-  /** Deletes keys whose last token has expired. @returns the number of deleted keys */
+  /**
+   * Deletes the replaced keys whose last token has expired.
+   * @returns the number of deleted keys
+   */
   async deleteRetired(): Promise<number> {
     const retired = await this.retired()
     for (const { id } of retired) await this.#context.store.signingKeys.delete(id)
     return retired.length
   }
 
-  /** Lists keys whose last token has expired. */
+  /** Lists the replaced keys whose last token has expired. */
   async retired(): Promise<readonly { readonly id: string }[]> {
     const { store, settings, clock } = this.#context
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)

@@ -43,7 +43,7 @@ export interface RotationOptions {
   readonly maxExpiresIn?: number
 }
 
-/** A new personal token with its value, which later look-ups do not return. */
+/** A new personal token with its value. Later look-ups do not return the value. */
 export type PersonalToken = Token & { readonly accessToken: string }
 
 /** A rotated personal token with its new value. */
@@ -212,7 +212,7 @@ export class PersonalTokens {
       // This look-up locks the rows, so that no new child with the old scopes can be created.
       const rows = await tx.tokens.ofClient(token.clientId)
       for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
-        // Delete the children, because a child may have removed scopes or outlive the new expiry.
+        // Delete the children. A child may hold a scope that the change removes, or may outlive the new expiry.
         await tx.tokens.deleteChildren(row.fields.id)
         const value = this.#valueOf(row)
         if (value !== undefined) {

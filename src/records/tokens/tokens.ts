@@ -151,12 +151,18 @@ export class Tokens {
     return endAuthorization(id, this.#context)
   }
 
-  /** Revokes the authorization of a refresh token that was rotated already, if it belongs to this client. */
+  /**
+   * Revokes the authorization of a refresh token that was rotated already. Returns false if nothing was revoked, for
+   * instance if the authorization belongs to another client.
+   */
   revokeRotated(refreshToken: string, clientId: string): Promise<boolean> {
     return endRotated(refreshToken, clientId, this.#context)
   }
 
-  /** Revokes the tokens of a code that is presented again. @returns the error for the response */
+  /**
+   * Revokes the tokens of a code that is presented again.
+   * @returns the error for the response
+   */
   revokeReusedCode(kind: 'authorization_code' | 'device_code', code: string): Promise<OAuthError> {
     return revokeReusedCode(kind, code, this.#context)
   }

@@ -64,8 +64,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the current user to whom a row belongs. Returns null if the user does not exist or was created after the
-   * row: a row that is older than the user belongs to a former user with the same ID.
+   * Returns the current user to whom a row belongs; null if the user does not exist. Also returns null for a row that
+   * is more than a minute older than the user. This row belongs to a former user with the same ID.
    * @internal
    */
   async joined(
@@ -144,7 +144,10 @@ export class Users implements UserSource {
     )
   }
 
-  /** Lists all users in the order of their IDs. @throws NotOurUsers if the application finds its users by callbacks */
+  /**
+   * Lists all users in the order of their IDs.
+   * @throws NotOurUsers if the application finds its users by callbacks
+   */
   async *all(): AsyncGenerator<User> {
     const { store, hostUsers } = this.#context
     if (hostUsers)
@@ -177,7 +180,7 @@ export class Users implements UserSource {
   /**
    * Lists the user whose ID is the text, and then the users whose e-mail address begins with the text, in the order of
    * their IDs. Lists all users for an empty text. If the application finds its users by callbacks and has no callback
-   * `search`, finds a user only by ID or, with `findByEmail`, by the complete e-mail address.
+   * `search`, finds a user only by ID or by the complete e-mail address. The search by address requires `findByEmail`.
    */
   async search(text: string, { after, limit }: Cursor): Promise<Page<User>> {
     const { store, hostUsers, userKeyType } = this.#context
@@ -332,7 +335,7 @@ export class Users implements UserSource {
     return user?.active ? this.markOf(user) : undefined
   }
 
-  /** Returns whether the password hash of the user is unchanged. A resealed hash counts as unchanged. @internal */
+  /** Returns whether the user still has this password hash. Ignores a change of the hash's seal. @internal */
   async hasStill(id: UserId, passwordHash: string): Promise<boolean> {
     const user = await this.#context.store.users.find(id)
     if (!user || !(await this.#intact(user))) return false
@@ -355,7 +358,7 @@ export class Users implements UserSource {
       isRight = await this.#isPassword(id, password)
       return isRight
     } finally {
-      // Release the place if the password was right or could not be checked.
+      // Count only wrong passwords: release the place if the password was right or could not be checked.
       if (isRight !== false) await giveBack()
     }
   }
@@ -451,6 +454,7 @@ export class Users implements UserSource {
   /**
    * Deactivates or reactivates a user. Tokens and clients of an inactive user are invalid from the next request on.
    * Returns false if the user does not exist.
+   * @throws NotOurUsers for users of the application without the option `setActive`
    */
   async setActive(id: UserId, active: boolean): Promise<boolean> {
     const event = active ? 'user.activated' : 'user.deactivated'
@@ -463,19 +467,25 @@ export class Users implements UserSource {
     return true
   }
 
-  /** Marks the e-mail address of the user as verified. Returns false if the user does not exist. */
+  /**
+   * Marks the e-mail address of the user as verified. Returns false if the user does not exist.
+   * @throws NotOurUsers for users of the application
+   */
   verifyEmail(id: UserId): Promise<boolean> {
     return this.#changed(id, 'user.email_verified', { emailVerified: true })
   }
 
-  /** Makes a user an administrator, or an ordinary user again. Returns false if the user does not exist. */
+  /**
+   * Makes a user an administrator, or an ordinary user again. Returns false if the user does not exist.
+   * @throws NotOurUsers for users of the application
+   */
   setAdmin(id: UserId, isAdmin: boolean): Promise<boolean> {
     return this.#changed(id, isAdmin ? 'user.admin_granted' : 'user.admin_withdrawn', { isAdmin })
   }
 
   /**
-   * Deletes all rows of a user whom the application has deleted, in small batches. After a failure, the caller must
-   * repeat the call.
+   * Deletes the rows of a user whom the application has deleted, in small batches. The audit log remains. After a
+   * failure, the caller must repeat the call.
    */
   async deleted(id: UserId): Promise<void> {
     const { store, audit } = this.#context

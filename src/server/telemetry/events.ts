@@ -8,29 +8,29 @@ export interface LogEvent {
 
 const outage = 'The store, Redis or password hashing is overloaded or unavailable.'
 const tampered =
-  'The server refuses a row that was changed without this server, or whose secret key is missing.'
+  'A row was changed outside of this server, or was sealed under a secret key that is not configured. The server refuses the row.'
 
-/** Every log event. The reference is generated from this table, and the counter of each event starts at 0. */
+/** The log events. The log reference and the counters of the events metric are generated from this table. */
 export const events: Readonly<Record<string, LogEvent>> = {
   'address.missing': {
     levels: ['warn'],
     sentence:
-      'Requests have no IP address, as on a Unix socket, so the limits for IP addresses do not apply. If a trusted proxy sends the requests, add `unix` to `trustedProxies`.',
+      'Requests have no IP address, as on a Unix socket, so limits that count only IP addresses do not apply. If a trusted proxy sends the requests, add `unix` to `trustedProxies`.',
   },
   'audit.late': {
     levels: ['warn'],
     sentence:
-      'The counts of routine events could not be written. The server tries again. `lost` is the number of events that were not counted.',
+      'The counts of routine events could not be written yet, or were lost because too many counts were waiting. `lost` is the number of lost events.',
   },
   'audit.lost': {
     levels: ['warn'],
     sentence:
-      'Events are missing from the audit log: too many occurred at the same time, or the store was unavailable.',
+      'Events are missing from the audit log: too many occurred at the same time, or a write failed.',
   },
   'audit.tampered': {
     levels: ['error'],
     sentence:
-      'A row or a checkpoint of the audit log was changed, removed or inserted without this server. `audit verify` lists every defect.',
+      'A row or a checkpoint of the audit log was changed, removed or inserted outside of this server. `audit verify` lists every defect.',
   },
   'authorization_code.reused': {
     levels: ['warn'],
@@ -71,7 +71,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'A device code was stolen, or a device sent a code twice. The tokens issued for the code are revoked.',
   },
-  'health.ready': { levels: ['info'], sentence: '`/health/ready` responds with 200 again.' },
+  'health.ready': { levels: ['info'], sentence: 'The database responds and accepts writes again.' },
   'health.unready': {
     levels: ['warn'],
     sentence:
@@ -79,7 +79,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   },
   'hook.failed': {
     levels: ['error'],
-    sentence: 'A hook of the application failed. No request is affected.',
+    sentence: 'A hook for audit events failed. The request that caused the event is not affected.',
   },
   'http.request': {
     levels: ['debug'],
@@ -104,7 +104,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'logout.not_delivered': {
     levels: ['warn'],
     sentence:
-      'A client did not accept a logout token, or could not be reached three times. `clientId` and `host` identify the client. The client may keep the user logged in.',
+      'A client did not receive a logout token: three attempts failed, or too many logout tokens were waiting. `clientId` and `host` identify the client. The client may keep the user logged in.',
   },
   'migration.waiting': {
     levels: ['info'],
@@ -119,7 +119,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'registration.full': {
     levels: ['warn'],
     sentence:
-      'So many self-registered clients have no tokens that the oldest of these clients are deleted. The cause is a flood of registrations, or a sweeper that does not run.',
+      'Too many self-registered clients have no tokens. The server deletes the oldest of these clients. The cause is a flood of registrations, or a sweeper that does not run.',
   },
   'removal.failed': {
     levels: ['warn', 'error'],
@@ -133,7 +133,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'request.refused': {
     levels: ['info'],
     sentence:
-      'A request was refused. The entry contains the cause, which the response does not contain.',
+      'A request was refused for a cause that the response does not contain. The entry contains the cause.',
   },
   'request.unavailable': {
     levels: ['warn'],
@@ -174,7 +174,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'sweeper.held': {
     levels: ['warn'],
     sentence:
-      'The sweeper is paused, because the clock of this machine jumped, or differs from the clock of the database.',
+      'The sweeper is paused, because the clock of this machine may be wrong. The message contains the reason.',
   },
   'token.tampered': { levels: ['error'], sentence: tampered },
   'transients.away': {
@@ -211,6 +211,6 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'users.reusable_ids': {
     levels: ['warn'],
     sentence:
-      'The server cannot recognize a new user who has the ID of a deleted user: there are no foreign keys, and no creation time of the users. For callbacks, the entry appears if the first user that `find` returns has no `createdAt`.',
+      'The server cannot recognize a new user who has the ID of a deleted user: there are no foreign keys, and no creation time of the users. If the option `users` consists of callbacks, the server checks the first user that `users.find` returns.',
   },
 }

@@ -94,7 +94,7 @@ export interface ClientStore {
   countUsersOf(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>
   /** Lists the applications that a user registered. Omits internal clients and the clients of personal tokens. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientWithOwner>>
-  /** Lists the applications whose name, ID or owner's e-mail address contains the text, which may be empty. */
+  /** Lists the applications whose name, ID or owner's e-mail address contains the text. An empty text matches all. */
   search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** Lists the summaries of the applications in `search`. */
   searchSummaries(text: string, cursor: Cursor): Promise<Page<AnyClientSummary>>

@@ -3,7 +3,7 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
-/** A unique value is taken. Callers retry with other random values. */
+/** A unique value is taken. If the value is random, callers retry with another value. */
 export class UniqueViolation extends Error {
   override readonly name = 'UniqueViolation'
 }

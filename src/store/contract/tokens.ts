@@ -17,9 +17,9 @@ export interface StoredToken {
   readonly lastUse: TokenUse | null
   /** The ID of the new token, if this row is the former value of a rotated personal token; otherwise null. */
   readonly successorId: number | null
-  /** The digest of the access token that the last rotation replaced; null if that token has no leeway. */
+  /** The digest of the access token that the last rotation replaced; null without a rotation or a leeway. */
   readonly formerDigest: Digest | null
-  /** The end of the leeway, in milliseconds since the epoch. Until then, the replaced access token remains valid. */
+  /** The end of the leeway. The replaced access token remains valid until this time, in milliseconds since the epoch. */
   readonly formerExpires: number | null
 }
 
@@ -36,7 +36,7 @@ export type NewToken = Omit<StoredToken, 'fields' | 'lastUse'> & {
 /** A personal token with its name and the expiry of its former value. */
 export interface PersonalTokenRow extends StoredToken {
   readonly name: string
-  /** The scopes that guards required from the token. */
+  /** The scopes that guards have required in requests with the token. */
   readonly usedScopes: readonly string[]
   readonly previousExpires: number | null
 }
@@ -78,7 +78,7 @@ export interface TokenSummary {
   readonly lastUsedAt: number | null
 }
 
-/** A token with its user and its client, whose states decide whether the token is valid. */
+/** A token with its user and its client. The token is not valid if the user is inactive or the client is disabled. */
 export interface TokenWithState extends StoredToken {
   readonly user: StoredUser | null
   readonly client: {
@@ -212,8 +212,8 @@ export interface TokenStore {
    */
   deleteExpired(now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` rotated refresh tokens of an authorization: tokens that were rotated up to the time
-   * `before`, and all tokens except for the latest `keep`.
+   * Deletes at most `limit` rotated refresh tokens of an authorization. Deletes a token if it was rotated up to the time
+   * `before`, or if it is not among the latest `keep`.
    */
   deleteRotated(
     authorizationId: number,

@@ -13,7 +13,7 @@ export interface BatchOptions<Item, Result> {
    * @returns the results in the order of the items, with `leftOut` for each item that was not run
    */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | typeof leftOut)[]>
-  /** Runs a single item after its batch left it out or was rolled back. Batches may run at the same time. */
+  /** Runs a single item after its batch left it out or was rolled back. It may run concurrently with later batches. */
   readonly runAlone: (item: Item) => Promise<Result>
   /** Returns whether an error proves that the batch had no effect, so that each item can be retried alone. */
   readonly isUndone: (error: unknown) => boolean
@@ -38,7 +38,7 @@ export const batched = <Item, Result>({
   let running = 0
   let isScheduled = false
 
-  // Do not wait for the item: it may be slow, and the next batch starts only when this batch has settled.
+  // Do not wait for the item: it may be slow, and could delay the next batch.
   const settleAlone = ({ item, resolve, reject }: Waiting<Item, Result>): void => {
     runAlone(item).then(resolve, reject)
   }

@@ -38,8 +38,8 @@ const maxPerStatement = 100
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
   const { read, write } = handle
-  // Select only consents of existing users for existing clients. Rows of deleted users and clients may remain until the
-  // sweeper deletes them.
+  // Omit consents of deleted users, deleted clients and clients of deleted owners. These rows remain until the sweeper
+  // deletes them.
   const withClient = read
     .selectFrom('oauth2server_consent as s')
     .innerJoin('oauth2server_client as c', (join) =>
