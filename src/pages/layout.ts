@@ -8,8 +8,7 @@ export interface LayoutOptions {
   /** Whether the page is narrow, for a single task such as logging in. */
   readonly narrow?: boolean
   /**
-   * Whether to show the navigation. Default: true. The navigation is hidden on pages on which a user logs in or
-   * decides.
+   * Whether to show the navigation. Default: true. Pages on which a user logs in or decides hide the navigation.
    */
   readonly navigation?: boolean
   /** The navigation entry of this page or of its section. */
