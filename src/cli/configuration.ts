@@ -88,8 +88,8 @@ const defaultExport = async (file: string): Promise<unknown> => {
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 
-// Prints which database this command uses if this directory or `data` contains other databases. The application may use
-// one of those databases, and this command would not find its users and tokens.
+// If this directory or `data` contains other databases, prints which database this command uses. The application may
+// use one of the other databases. This command would then not find the users and tokens of the application.
 const nameDatabase = (): void => {
   const file = defaultDatabase.replace(/^sqlite:/, '')
   const isDatabase = (name: string) => /\.(?:sqlite3?|db)$/.test(name) && !file.endsWith(`/${name}`)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Don't import statically, because an older Node could not load the modules.
+// Don't use static imports here, because older versions of Node cannot load the imported modules.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 // Older versions of Node support node:sqlite only with a flag, or not at all.

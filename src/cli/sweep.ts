@@ -10,7 +10,7 @@ export const addSweep = (program: Command): void => {
     .description(
       'Removes expired rows and the rows of deleted clients and users, and prints their number. A running server does this automatically.',
     )
-    .option('--dry-run', 'Only print which rows would be removed, and why.')
+    .option('--dry-run', 'Only print how many rows of each kind would be removed, and why.')
     .addHelpText(
       'after',
       `

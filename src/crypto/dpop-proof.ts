@@ -34,9 +34,9 @@ export class InvalidProof extends Error {
 const maxAge = 300
 const clockSkew = 60
 
-// Even a proof with an RSA key of 4096 bits and a long URL is shorter than this number of characters.
+// The maximum length of a proof in characters. A proof with an RSA key of 4096 bits and a long URL is still shorter.
 const maxProofLength = 8_192
-// In characters.
+// The maximum length of the claim `jti` in characters.
 const maxJtiLength = 256
 
 // This pattern also rejects two `DPoP` headers, because Node joins their values with a comma.

@@ -39,7 +39,7 @@ export const randomString = (
   random: RandomSource,
   characters: string = alphabet,
 ): string => {
-  // Skip bytes from `end` upwards, because they would make the first characters of the alphabet more likely.
+  // Skip bytes from `end` upwards, because these bytes would make the first characters of the alphabet more likely.
   const end = 256 - (256 % characters.length)
   let text = ''
   while (text.length < length) {

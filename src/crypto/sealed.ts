@@ -22,7 +22,7 @@ export type SealPurpose = 'token' | 'row' | 'transient' | 'form'
 export const keyIdOf = (sealed: string): string | undefined =>
   /^[0-9a-f]{8}(?=\.)/.exec(sealed)?.[0]
 
-/** The values of a row that a seal authenticates. A seal can be opened only with exactly the same claims. */
+/** The values of a row that a seal authenticates. Opening the seal requires the same claims. */
 export type Claims = readonly (string | number | boolean | null)[]
 
 interface SecretKey {
@@ -45,8 +45,8 @@ const macBytes = 15
 const maxDays = 4_096
 
 /**
- * Encodes claims as JSON. If a number is infinite, which SQLite permits, first converts all claims to text. JSON would
- * encode the number as null.
+ * Encodes claims as JSON. If a number is infinite, first converts all claims to text, because JSON would encode the
+ * number as null. SQLite permits infinite numbers.
  */
 export const encodeClaims = (claims: Claims): string => {
   const hasInfinity =
@@ -58,8 +58,8 @@ const derive = (secret: string, label: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, 'svc-oauth2server', label, 32))
 
 /**
- * Derives one key for each day. With random nonces, an AES-GCM key may seal at most 2^32 values (NIST SP 800-38D §8.3),
- * or 49,710 values per second for a day.
+ * Derives one key for each day. With random nonces, an AES-GCM key may seal at most 2^32 values (NIST SP 800-38D §8.3).
+ * The key of a day is therefore sufficient for 49,710 values per second.
  */
 class DayKeys {
   readonly #base: Uint8Array
@@ -104,7 +104,7 @@ const auditMac = ({ audit }: SecretKey, salt: string, values: Claims): string =>
     .toString('base64url')
 
 /**
- * The application secret key and its predecessors. The first key seals new values. Each purpose has a separate key,
+ * The current secret key and the earlier secret keys. The current key seals new values. Each purpose has a separate key,
  * derived by HKDF (RFC 5869), so that a value of one purpose is not valid for another purpose.
  */
 export class KeyRing {
@@ -195,8 +195,8 @@ export class KeyRing {
   }
 
   /**
-   * Creates the seal of an audit row: an HMAC with a new salt. Among very many rows, a random salt may repeat. Unlike
-   * AES-GCM, an HMAC then remains secure.
+   * Creates the seal of an audit row: an HMAC with a new salt. If a random salt repeats among very many rows, an
+   * HMAC remains secure, unlike AES-GCM.
    */
   sealAudit(values: Claims): string {
     const salt = Buffer.from(systemRandom(saltBytes)).toString('base64url')

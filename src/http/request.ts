@@ -22,7 +22,7 @@ export interface Connection {
   readonly requestId?: string | undefined
 }
 
-/** A request of a framework, whose parts are read only when they are needed. */
+/** A request of a framework. Each part is read when the server needs the part. */
 export interface RequestSource {
   readonly method: string
   /** The path and query as the client sent them, with or without a host. */
@@ -38,7 +38,10 @@ export interface RequestSource {
   text(maxSize: number): Promise<string | undefined>
 }
 
-/** A request in the form that endpoints receive. It has no property `host`, because a sender can forge this header. */
+/**
+ * A request in the form that endpoints receive. The class has no property `host`, because a sender can forge the header
+ * `Host`.
+ */
 export class HttpRequest {
   readonly method: string
   /** The path as the client sent it. */

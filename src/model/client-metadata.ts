@@ -137,8 +137,8 @@ export interface MetadataRules {
   readonly grantTypes: readonly string[]
   readonly responseTypes: readonly string[]
   /**
-   * Grant types that need no consent of a user. If a client requests one of these types and the type is not permitted,
-   * the metadata is refused, because the client could not work without this type.
+   * Grant types that need no consent of a user. If a client requests one of these types, but the type is not permitted,
+   * the metadata is refused. The client could not work without this type.
    */
   readonly grantTypesWithoutConsent: readonly string[]
   /** Grant types that only confidential clients may use. */
@@ -151,7 +151,7 @@ export interface MetadataRules {
   readonly privateUse: boolean
 }
 
-/** The result of validating metadata: the input of `clients.create`, and the other metadata. */
+/** The result of validating metadata: the input of `clients.create`, and the remaining metadata. */
 export interface DescribedClient {
   readonly input: {
     readonly name: string
@@ -169,7 +169,7 @@ export interface DescribedClient {
     readonly jwks: string | null
     readonly jwksUri: string | null
   }
-  /** The other metadata as JSON, for the field `metadata` of the client. */
+  /** The remaining metadata as JSON, for the field `metadata` of the client. */
   readonly metadata: string
 }
 

@@ -145,8 +145,8 @@ export class Client {
   }
 
   /**
-   * The response types that the settings enable and this client may use. A client without registered response types may
-   * not use a type that returns an ID token through the browser, because the client may not check the nonce.
+   * The response types that the settings enable and this client may use. A client without registered response types
+   * cannot use the types with an ID token, because the client might not check the nonce.
    */
   get allowedResponseTypes(): readonly string[] {
     const { allowedResponseTypes: configured } = this.#context

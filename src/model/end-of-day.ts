@@ -47,7 +47,7 @@ export const endOfDay = (day: string, timeZone: string): number => {
   // The calendar of JavaScript accepts days such as February 30 and moves them to the next month.
   if (Number.isNaN(endInUtc) || new Date(endInUtc).toISOString().slice(0, 10) !== day)
     return Number.NaN
-  // The offset of the zone can change between the end of the day in UTC and the local end of the day, for instance for
+  // The offset of the zone can change between the end of the day in UTC and the local end of the day. An example is
   // daylight saving time. Therefore, compute an approximate result first, and then use the offset at that time.
   const near = endInUtc - offsetAt(endInUtc, timeZone)
   return endInUtc - offsetAt(near, timeZone)

@@ -1,5 +1,5 @@
 /**
- * Freezes an object and its arrays. Look-ups return the same record to concurrent requests, so a change by one request
+ * Freezes an object and its arrays. Look-ups may return one record to several requests, so a change by one request
  * would affect the other requests.
  */
 export const frozen = <T extends object>(record: T): T => {

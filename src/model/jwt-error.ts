@@ -48,8 +48,8 @@ export class JWTExpiredToken extends JWTExtendedException {
 }
 
 /**
- * The header with the JWT is missing, or has another type. `errors` contains the name of the header, and the expected
- * type if a type is configured.
+ * The header with the JWT is missing, or does not begin with the configured type, such as `Bearer`. `errors` contains
+ * the name of the header, and the expected type if a type is configured.
  */
 export class JWTInvalidHeaderError extends JWTExtendedException {
   override readonly name = 'JWTInvalidHeaderError'

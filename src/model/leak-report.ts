@@ -3,7 +3,7 @@ import type { UserId } from './user.ts'
 /** A credential that leaked and was invalidated. */
 export interface LeakedCredential {
   readonly kind: 'access_token' | 'refresh_token' | 'personal_token' | 'client_secret'
-  /** The client of the credential. For a personal token: the hidden client, which was deleted with the token. */
+  /** The client of the credential; for a personal token, its hidden client. */
   readonly clientId: string
   /** The name of the client. For a personal token, the name that its user gave it. */
   readonly name: string

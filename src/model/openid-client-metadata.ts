@@ -4,8 +4,8 @@ import { redirectUriProblem } from './redirect-uri.ts'
 import { remoteAddressProblem } from './remote-address.ts'
 import type { Schema } from './schema.ts'
 
-// The client metadata of OpenID Connect Registration §2, RP-Initiated Logout §3.1 and Back-Channel Logout §2.2. The members
-// for request objects also apply without OpenID Connect (RFC 9101).
+// The client metadata of OpenID Connect Registration §2, RP-Initiated Logout §3.1 and Back-Channel Logout §2.2. The
+// members for request objects also apply without OpenID Connect (RFC 9101).
 
 const maxAddressLength = 2_000
 const maxPostLogoutRedirectUris = 50
@@ -47,7 +47,7 @@ export const openidMembers = {
     z.array(address).max(maxRequestUris).readonly(),
     `an array of at most ${maxRequestUris} https URLs`,
   ),
-  // This schema accepts every name. `checkRequestObjectAlgorithm` refuses unsupported algorithms.
+  // This schema only limits the length. `checkRequestObjectAlgorithm` refuses unsupported algorithms.
   request_object_signing_alg: member(z.string().max(maxAlgorithmLength), 'an algorithm'),
   require_signed_request_object: flag,
 } as const
@@ -105,7 +105,10 @@ export const withOpenIdMetadata = (
   return JSON.stringify(merged)
 }
 
-/** Checks the registered algorithm of request objects. @throws InvalidField */
+/**
+ * Checks the registered algorithm of request objects.
+ * @throws InvalidField
+ */
 export const checkRequestObjectAlgorithm = (
   { request_object_signing_alg: algorithm }: Readonly<Record<string, unknown>>,
   { requestObjectAlgorithms: offered }: Pick<OpenIdMetadataRules, 'requestObjectAlgorithms'>,

@@ -52,9 +52,9 @@ export const redirectUriProblem = (
 const sharedSchemes = /^(?:https?|javascript|data|vbscript|file|blob|about|urn|ws|wss|ftp):/i
 
 /**
- * Returns whether a URI is well-formed and has the scheme of one application, with a dot as in `com.example.app:/cb` or
- * without a dot as in `cursor://cb`. Published clients list URIs of both kinds, but a scheme without a dot cannot be
- * registered.
+ * Returns whether a URI is well-formed and has the scheme of one application. The scheme can contain a dot as in
+ * `com.example.app:/cb`, or no dot as in `cursor://cb`. Published clients list URIs of both kinds, but a scheme without
+ * a dot cannot be registered.
  */
 export const hasSchemeOfApplication = (uri: string): boolean => {
   const problem = redirectUriProblem(uri, { privateUse: true })
@@ -66,7 +66,7 @@ export const hasSchemeOfApplication = (uri: string): boolean => {
   )
 }
 
-// Compare the names in the form in which clients read them. All clients decode the names. Some clients also treat a
+// Compare the names in the form in which clients read them. Clients decode the names. Some clients also treat a
 // semicolon as a separator, or remove blanks around a name.
 const hasResponseParameter = (uri: string): boolean => {
   const query = uri.includes('?') ? uri.slice(uri.indexOf('?') + 1) : ''

@@ -1,7 +1,4 @@
-/**
- * A refused request of a client, as the owner of the client sees it. The record contains no request parameter except
- * the redirect URI.
- */
+/** A refused request of a client, as the owner of the client sees it. */
 export interface Refusal {
   /** Milliseconds since the epoch. */
   readonly at: number

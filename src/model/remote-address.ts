@@ -4,7 +4,7 @@ import { loopbackHosts } from './loopback.ts'
 const maxAddressLength = 1_000
 /** Characters of RFC 3986, and `%` only before two hexadecimal digits. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
-/** The lowest permitted port except 443, because lower ports belong to services such as mail and remote shells. */
+/** Except for 443, lower ports are refused, because they belong to services such as mail and remote shells. */
 const firstAllowedPort = 1_024
 
 export interface RemoteAddressRules {

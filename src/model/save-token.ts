@@ -7,7 +7,7 @@ export interface TokenData {
   readonly fields: Omit<TokenFields, 'id'>
   readonly accessToken: string
   readonly refreshToken: string | null
-  /** The authorization, if it has more scopes or resources than this access token. */
+  /** The fields of the authorization; undefined for a token without an authorization. */
   readonly granted?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 

@@ -4,7 +4,10 @@
  */
 export interface Schema<Input, Output> {
   readonly _zod: { readonly input: Input; readonly output: Output }
-  /** Returns the converted value. @throws Error for an invalid value */
+  /**
+   * Returns the converted value.
+   * @throws Error for an invalid value
+   */
   parse(value: unknown): Output
   /** Converts a value. For an invalid value, `success` is false. */
   safeParse(

@@ -1,4 +1,4 @@
-/** What a scope permits: only reading data, or also changing data. */
+/** Whether a scope permits only reading data, or also changing data. */
 export type ScopeAccess = 'read' | 'write'
 
 const writing = new Set(

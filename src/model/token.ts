@@ -105,7 +105,7 @@ export interface TokenSubject {
   readonly emailVerified: boolean
 }
 
-/** A new token with its secrets, which are returned only once. */
+/** A token with its secrets, for the token response. */
 export interface IssuedToken {
   readonly token: Token
   /** Null if the client has no owner and acts on its own behalf. */

@@ -18,7 +18,7 @@ export interface UserTableColumns {
   readonly isAdmin?: string
   /**
    * The column with the time at which the user was created, in UTC. The server refuses tokens, clients, consents and
-   * sessions that are more than a minute older than the user, because they belong to a deleted user with the same ID.
+   * sessions that are more than a minute older than the user. These rows belong to a deleted user with the same ID.
    * PostgreSQL: a timestamp or a date. SQLite: seconds or milliseconds since the epoch, or text such as
    * `2026-11-23T20:00:00Z`.
    */

@@ -10,9 +10,8 @@ export interface User {
   readonly isAdmin: boolean
   /**
    * The time at which the application created the user: a date, or milliseconds or seconds since the epoch. The server
-   * refuses tokens, clients, consents and sessions that are more than a minute older than the user, because they belong
-   * to a deleted user with the same ID.
-   * Built-in users need no `createdAt`, because their IDs are never reused.
+   * refuses tokens, clients, consents and sessions that are more than a minute older than the user. These rows belong
+   * to a deleted user with the same ID. Built-in users need no `createdAt`, because their IDs are never reused.
    */
   readonly createdAt?: Date | number | undefined
 }

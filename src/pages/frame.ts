@@ -67,8 +67,9 @@ export interface Frame {
   /** The CSRF token for the forms of the page. */
   readonly csrfToken: string
   /**
-   * The value of the hidden field `form_id` in forms of the settings pages. If a form is sent twice, the server
-   * processes it once. The value also proves for which user the page was rendered, even after the session has ended.
+   * The value of the hidden field `form_id` in forms of the settings pages. If a browser sends a form twice, the server
+   * recognizes the repetition by this value. The value also proves for which user the page was rendered, even after the
+   * session has ended.
    */
   readonly formId: string
   /** Whether the request failed. The title of the page then begins with the word "Error". */

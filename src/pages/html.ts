@@ -3,7 +3,7 @@ import { html as tag, raw as trusted } from 'hono/html'
 /** Markup from `html`, which escapes values, or from `raw`, which escapes nothing. */
 export type Html = Markup | Promise<Markup>
 
-/** A string that must not be escaped again. */
+/** The result of `html` or `raw`. A template inserts this value without escaping it again. */
 type Markup = string & { readonly isEscaped: true }
 
 /**
@@ -23,7 +23,7 @@ export const raw = (markup: string): Html => trusted(markup)
 // Messages and names do not contain this character.
 const placeholder = '\u0000'
 
-/** Returns a message as markup, with an element in place of its argument. The message determines the position. */
+/** Returns a message as markup. The element replaces the argument of the message. */
 export const filled = (text: (value: string) => string, element: Html): Html => {
   const [before = '', ...after] = text(placeholder).split(placeholder)
   return html`${before}${element}${after.join('')}`

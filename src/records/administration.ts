@@ -110,7 +110,10 @@ export class Administration {
     return emails
   }
 
-  /** Performs an action on a client. @throws InvalidField if the client does not exist or does not allow the action */
+  /**
+   * Performs an action on a client.
+   * @throws InvalidField if the client does not exist or does not allow the action
+   */
   async actOnClient(clientId: string, act: ClientAct, actor: Actor): Promise<void> {
     await withinTransaction(this.#context, async (tx) => {
       const clients = new Clients(this.#inNameOf(actor, tx))
@@ -139,7 +142,10 @@ export class Administration {
     })
   }
 
-  /** Revokes a token like `Tokens.revoke`. @throws InvalidField for an unknown token */
+  /**
+   * Revokes a token like `Tokens.revoke`.
+   * @throws InvalidField for an unknown token
+   */
   async deleteToken(id: number, actor: Actor): Promise<void> {
     await withinTransaction(this.#context, async (tx) => {
       const tokens = new Tokens(this.#inNameOf(actor, tx))

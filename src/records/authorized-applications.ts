@@ -56,7 +56,7 @@ export class AuthorizedApplications {
     this.#context = context
   }
 
-  /** Lists the applications that a user authorized, the newest application first. */
+  /** Lists the applications that a user authorized, the latest registered application first. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedApplication>> {
     const { items, next } = await new Clients(this.#context).authorizedBy(userId, cursor)
     return { items: await this.#withDevices(userId, items), next }

@@ -70,7 +70,7 @@ const oneSecond = 1_000
 /**
  * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts separately.
  * A limit is passed as an object, or by its name in the limit table. A limit applies to the network of an IP address,
- * to a target such as an account or a client, or to the combination of network and target.
+ * to a target, or to the combination of network and target. A target is for instance an account or a client.
  */
 export class Limits {
   readonly #transients: Transients
@@ -170,7 +170,10 @@ export class Limits {
     return this.#enter([counter])
   }
 
-  /** Counts attempts in progress. @throws OAuthError 429 if a limit allows no further attempts in progress */
+  /**
+   * Counts attempts in progress.
+   * @throws OAuthError 429 if a limit allows no further attempts in progress
+   */
   #enter(counters: readonly Counter[]): () => void {
     for (const counter of counters) {
       if ((this.#inProgress.get(counter.key) ?? 0) < counter.points) continue
@@ -421,7 +424,10 @@ const storedKey = ({ key }: Counter): string => sha256(key)
 const foldedKey = (counter: Counter): string =>
   String(Buffer.from(storedKey(counter).slice(0, 4), 'base64url').readUInt16BE())
 
-/** Returns a 429 error with `Retry-After`. @param milliseconds after which the sender may retry */
+/**
+ * Returns a 429 error with `Retry-After`.
+ * @param milliseconds the time after which the sender may retry
+ */
 export const tooMany = (milliseconds: number): OAuthError =>
   new OAuthError('temporarily_unavailable', 'Too many requests. Try again later.', {
     status: 429,

@@ -79,14 +79,14 @@ export class TransientValues<T> {
     return transients.increment(`${this.#key(name)}:failures`, expiresAt, clock())
   }
 
-  /** Returns whether a valid value is stored whose name has this digest. */
+  /** Returns whether a valid value is stored under a name with this digest. */
   async hasDigest(digest: Digest): Promise<boolean> {
     const key = `${this.#kind}:${digest}`
     const { transients, clock } = this.#context
     return this.#opened(key, await transients.get(key, clock())) !== undefined
   }
 
-  /** Removes the value whose name has this digest. */
+  /** Removes the value under the name with this digest. */
   deleteDigest(digest: Digest): Promise<void> {
     return this.#context.transients.delete(`${this.#kind}:${digest}`)
   }

@@ -18,8 +18,9 @@ interface Waiting {
 }
 
 /**
- * Runs transactions that lock the same row one after the other. In PostgreSQL, each transaction that waits for a lock
- * holds a connection. Without this queue, many requests for one row could occupy all connections of the pool.
+ * Queues transactions that lock the same row, and runs them one after the other. In PostgreSQL, each transaction that
+ * waits for a lock holds a connection. Without this queue, many requests for one row could occupy all connections of
+ * the pool.
  */
 export class Turns {
   readonly #root: Store

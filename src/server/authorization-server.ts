@@ -32,7 +32,8 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   /** Handles a request to an endpoint of the server. An error of the endpoint becomes a response. */
   fetch(request: Request, connection?: Connection): Promise<Response>
   /**
-   * Handles a request without a `Request` object, which saves time. Returns undefined if the adapter must call `fetch`.
+   * Handles a request without a `Request` object, and is therefore faster than `fetch`. Returns undefined if the
+   * adapter must call `fetch` instead.
    */
   direct(
     source: RequestSource,
@@ -58,7 +59,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   pageSession(browser: BrowserCredentials): Promise<PageSession>
   /** Returns the user of the session or token in a request; null without a valid session or token. */
   currentUser(request: Request, connection?: Connection): Promise<UserProxy | null>
-  /** Returns the response for an error of a guard; undefined for an error that is not a refusal. */
+  /** Returns the response for an error that a guard threw; undefined for an error that is not a refusal. */
   refusalOf(error: unknown): Refusal | undefined
   /**
    * Returns the error for a request without a credential or without a required scope; undefined if neither is missing.
@@ -77,31 +78,35 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * @throws TypeError for an unknown event name
    */
   on<Name extends AuditEventName>(event: Name | '*', hook: AuditHook<Name>): () => void
-  /** Runs `work` in a new transaction. `work` must only use `tx`. */
+  /** Runs `work` in a new transaction. `work` must call the methods of `tx` instead of the methods of the server. */
   transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
   /**
    * Runs `work` in a transaction that the application has begun on a client of the package `pg`. The writes of the
    * application and the writes of `tx` are then committed or rolled back together. Requires the store `postgres(…)` on
-   * the same database. If `work` throws, only the writes of `tx` are rolled back. Hooks receive the audit events after
-   * the application has committed.
-   * @throws TypeError if no transaction is open, or if the client is connected to another database
+   * the same database. If `work` throws, the writes of `tx` are rolled back, and the transaction of the application
+   * stays open. Hooks receive the audit events after the application has committed.
+   * @throws TypeError for another store, a client without an open transaction, a client that is connected to another
+   *   database, or a nested call with the same client
    */
   transaction<T>(client: PostgresClient, work: (tx: Records) => Promise<T>): Promise<T>
   /** Runs `work`. The audit log records the changes that `work` makes as actions of the given user or actor. */
   actingAs<T>(who: ActingAs, work: () => T): T
   /**
-   * Removes expired rows. @returns the number of removed rows
+   * Removes expired rows, and the rows of deleted clients and users. @returns the number of removed rows
    * @throws ClockInDoubt if the clock is not reliable enough to decide which rows have expired
    */
   sweep(): Promise<number>
-  /** Counts the rows that `sweep` would remove, and returns the reasons. Does not change the database. */
+  /**
+   * Returns the numbers of rows that `sweep` would remove, with the reasons, and the missing users. Does not change the
+   * database.
+   */
   sweepPlan(): Promise<SweepPlan>
-  /** Reseals the rows of earlier secret keys under the current key. Does not block requests. */
+  /** Replaces the seals of earlier secret keys by seals of the current key. Does not block requests. */
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>
   /** Returns whether this process should receive requests, as `/health/ready` reports. */
   isReady(): Promise<boolean>
   /** Makes `/health/ready` return 503. Call this method when a shutdown begins. The server still handles requests. */
   drain(): void
-  /** Stops the background work, writes the records that are still in memory, and closes the store. */
+  /** Stops the background work, writes the audit events and token uses in memory to the store, and closes the store. */
   close(): Promise<void>
 }

@@ -19,7 +19,7 @@ const manifest = z.object({
 /**
  * Returns the scopes that the application and its direct dependencies declare in `entryPoints` of their `package.json`.
  * Each entry maps a name to the module and the export of a `Scope`.
- * @throws Error that identifies the package and the invalid entry
+ * @throws Error if a `package.json` or an entry is invalid, or if the application has no `package.json`
  */
 export const entryPointScopes = async (applicationRoot: string): Promise<readonly Scope[]> => {
   const application = await manifestIn(applicationRoot)

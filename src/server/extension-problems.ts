@@ -4,7 +4,7 @@ import { builtInGrants } from '../protocol/grants/built-in.ts'
 import type { Endpoint, Extension, Grant } from '../protocol/plug-ins.ts'
 import type { Settings } from '../settings/settings.ts'
 
-// RFC 6749 §4.5: an extension grant type is an absolute URI. A later standard could define the same short name.
+// RFC 6749 §4.5: an extension grant type is an absolute URI. A short name could conflict with a later standard.
 const absoluteUri = /^[a-z][a-z0-9+.-]*:[\x21\x23-\x5B\x5D-\x7E]+$/i
 
 /** Returns the values that occur more than once, or that also occur in `others`. */

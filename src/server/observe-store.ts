@@ -26,7 +26,7 @@ export interface ObservedStore {
   readonly listener: Listener
   /** Returns whether an event is stored as a row; undefined if every event is stored. */
   readonly isStored: ((event: AuditEvent) => boolean) | undefined
-  /** The short-lived values in the database; undefined if `store` already stores them there. */
+  /** The short-lived values in the database; undefined if `store.transients` already uses the database. */
   readonly databaseTransients: Transients | undefined
   readonly hooks: AuditHooks
   readonly queue: AuditQueue

@@ -40,7 +40,7 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   /** The users of the application: `table(…)`, or callbacks. Default: the built-in user table. */
   readonly users?: UserTable | UserCallbacks
   /**
-   * Finds the user in the application's own session. This function replaces the built-in login, and requires
+   * Finds the logged-in user in the session of the application. This function replaces the built-in login, and requires
    * `loginUrl`.
    */
   readonly resourceOwner?: FindResourceOwner
@@ -80,7 +80,7 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   readonly aroundStore?: AroundStore
 }
 
-// The type makes the compiler report a missing option. The names of settings come from the table of settings.
+// The type `Record` makes the compiler report an option that is missing in this object. `names` lists the settings.
 const otherOptions: Record<Exclude<keyof AuthorizationServerOptions, SettingName>, true> = {
   issuer: true,
   secretKeys: true,

@@ -86,7 +86,7 @@ const corsHeaders = {
  */
 const anyOrigin: MiddlewareHandler = (context, next) => {
   const { method, raw } = context.req
-  // Respond only to OPTIONS requests that are CORS preflights. The endpoint handles other OPTIONS requests.
+  // Respond to CORS preflights here. The endpoint handles all other OPTIONS requests.
   const isPreflight = raw.headers.has('access-control-request-method')
   return method === 'OPTIONS' && !isPreflight ? next() : crossOrigin(context, next)
 }
@@ -235,8 +235,9 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 }
 
 /**
- * Returns a function that waits for a turn of the event loop. Each turn renders one page, so that many page requests do
- * not delay JSON requests. Client networks take turns, so that one network does not delay the pages of other networks.
+ * Returns a function that waits until the next page may be rendered. At most one page begins per turn of the event
+ * loop, so that many page requests do not delay JSON requests. The queue alternates between client networks, so that a
+ * network with many requests does not delay the pages of other networks.
  */
 const pageTurns = (): ((address: string) => Promise<void>) => {
   const full = () => new Error('The queue of pages has no maximum length.')
@@ -253,8 +254,8 @@ const targetRefusal = (target: string): unknown => {
   }
 }
 
-// Respond to paths with control characters with 404. No identifier contains these characters, and some databases reject
-// them.
+// Respond with 404 to a path that contains control characters. No identifier contains these characters, and some
+// databases reject them.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters to refuse
 const controlCharacters = /[\u0000-\u001F\u007F]/
 

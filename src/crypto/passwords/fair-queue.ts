@@ -34,8 +34,9 @@ interface Waiting {
 
 /**
  * Runs a limited number of concurrent jobs. The queue starts one job of each lane in turn, so that a lane with many
- * jobs does not block the other lanes. If the queue is full, a new job replaces the latest job of the longest lane. This
- * lane must have at least two jobs more than the lane of the new job. Otherwise, the queue refuses the new job.
+ * jobs does not block the other lanes. If the queue is full, it refuses a new job, with one exception. If the longest
+ * lane has at least two jobs more than the lane of the new job, the new job replaces the latest job of the longest
+ * lane.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions
@@ -55,8 +56,8 @@ export class FairQueue {
   }
 
   /**
-   * Runs a job, and rejects if the job fails. Also rejects if the queue refuses the job, or if a job of another lane
-   * replaces this job.
+   * Runs a job and returns its result. Rejects if the job fails, if the queue refuses the job, or if a job of another
+   * lane replaces this job.
    */
   run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

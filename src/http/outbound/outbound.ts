@@ -68,7 +68,7 @@ export interface Outbound {
    */
   json<T>(request: OutboundRequest<T>): Promise<T>
   /**
-   * Fetches a text like `json`, for instance a JWT.
+   * Fetches a text over https, for instance a JWT. Caches the text by the same rules as `json`.
    * @throws OutboundFailed
    */
   text<T>(request: OutboundRequest<T, string>): Promise<T>

@@ -21,7 +21,7 @@ export interface AdminClientItem {
   /** The source of the client's data: its owner, the client itself, or a metadata document. */
   readonly origin: ClientOrigin
   readonly createdAt: number
-  /** The number of tokens, counted up to `countLimit`. */
+  /** The number of tokens, counted only up to `countLimit`. */
   readonly users: number
 }
 

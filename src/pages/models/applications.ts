@@ -20,7 +20,7 @@ export interface ClientItem {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The number of tokens, counted up to `countLimit`: the result of `get_users` in the specification. */
+  /** The number of tokens, counted only up to `countLimit`. The specification calls this number `get_users`. */
   readonly users: number
 }
 
@@ -39,11 +39,11 @@ export interface PersonalTokenItem {
   readonly lastUsedAddress: string | null
 }
 
-/** One authorization of an application on a device, in a browser or for an installed program. */
+/** One authorization of an application: for a browser, an installed program or a device. */
 export interface DeviceItem {
   readonly href: string
   readonly revokeAction: string
-  /** The browser, such as `Chrome on Linux`; null if unknown. */
+  /** The browser and the operating system, such as `Chrome, Linux`; null if both are unknown. */
   readonly browser: string | null
   readonly scopes: readonly string[]
   readonly createdAt: number
@@ -65,7 +65,7 @@ export interface AuthorizedItem {
    */
   readonly owner: string | null
   readonly isVerified: boolean
-  /** The scopes of the consent and of all devices. */
+  /** The scopes of the consent and of the listed devices. */
   readonly scopes: readonly string[]
   /** The time of the stored consent; null without one. */
   readonly grantedAt: number | null

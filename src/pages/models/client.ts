@@ -51,7 +51,7 @@ export interface ClientView {
   readonly action: string
   readonly back: string
   /**
-   * The URL of the form that resets the secret. Its field `overlap` is the number of seconds for which the former
+   * The URL of the form that resets the secret. The form field `overlap` is the number of seconds for which the former
    * secret remains valid.
    */
   readonly resetAction: string
@@ -65,7 +65,7 @@ export interface ClientView {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The number of tokens, counted up to `countLimit`. */
+  /** The number of tokens, counted only up to `countLimit`. */
   readonly users: number
   /** The grants that the client may use. */
   readonly grantTypes: readonly string[]
@@ -78,13 +78,13 @@ export interface ClientView {
   readonly values: ClientFormValues
   readonly edit: EditState<ClientFormValues>
   readonly scopes: readonly Scope[]
-  /** The new secret, which the server shows once; null on all other pages. */
+  /** The new secret, which the server shows once; null afterwards. */
   readonly clientSecret: string | null
   /** The issuer, and the URLs of the metadata and the endpoints, each with its name in the metadata (RFC 8414 §2). */
   readonly endpoints: readonly { readonly name: string; readonly url: string }[]
   /**
-   * A link and code examples to try the client. Null for an inactive client, and for a client whose token request is
-   * too complex for a short code example.
+   * A link and code examples to try the client. Null if the client is inactive, or if a short code example cannot send
+   * its token request.
    */
   readonly tryIt: {
     /** The URL that starts the authorization code flow; null if the client uses `client_credentials`. */
@@ -92,8 +92,8 @@ export interface ClientView {
     /** Whether the code examples contain the placeholder `SECRET`, which the developer replaces. */
     readonly needsSecret: boolean
     /**
-     * Code examples that send the token request, each with the name of its language. For the authorization code flow,
-     * they contain the placeholder `CODE`.
+     * Code examples that send the token request, each with the name of its language. If the request redeems an
+     * authorization code, the examples contain the placeholder `CODE`.
      */
     readonly snippets: readonly { readonly name: string; readonly code: string }[]
   } | null

@@ -7,6 +7,6 @@ export interface EndedSession {
   readonly count: number
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** The IP address from which the user ended the sessions; empty if the user did not end them. */
+  /** The IP address from which the user ended the sessions; empty if the user did not end the sessions. */
   readonly address: string
 }

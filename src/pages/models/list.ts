@@ -33,12 +33,12 @@ export interface ArrangedList<T> {
   readonly scopes: readonly string[]
   /** The number of entries that the search and the filters found. */
   readonly found: number
-  /** The number of entries that the server searched for this page. */
+  /** The number of entries that the server examined to find those of this page. */
   readonly searched: number
-  /** Whether the list has further entries that the server did not search for this page. */
+  /** Whether the list has other entries, which the server did not examine for this page. */
   readonly hasMore: boolean
   readonly previous: string | null
   readonly next: string | null
-  /** The query of this page. A form of the list sends it as `back`, so that the user returns to this page. */
+  /** The query of this page. Forms of the list send this query as `back`, so that the user returns to this page. */
   readonly back: string
 }

@@ -57,8 +57,8 @@ export interface PersonalTokenView {
   readonly action: string
   readonly back: string
   /**
-   * The URL of the form that rotates the token. Its field `overlap` is the number of seconds for which the former value
-   * remains valid.
+   * The URL of the form that rotates the token. The form field `overlap` is the number of seconds for which the former
+   * value remains valid.
    */
   readonly rotateAction: string
   readonly name: string
@@ -86,7 +86,7 @@ export interface PersonalTokenView {
   /** After a conflict with a change in another tab, the values that the user submitted; otherwise the stored values. */
   readonly typed: EditedToken
   readonly scopes: readonly Scope[]
-  /** The new value and a `curl` command that contains it, which the server shows once; null on all other pages. */
+  /** The new value, and a `curl` command with this value. The server shows them once; null afterwards. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null
   /** The message about the action that the user has just completed; undefined without one. */
   readonly done: string | undefined

@@ -51,7 +51,7 @@ export interface AdminActivityItem {
   readonly requestId: string | null
 }
 
-/** The number of routine events of one client within the last 24 hours. */
+/** The number of routine events with the same name, client and grant within the last 24 hours. */
 export interface RoutineItem {
   /** `token.issued` or `token.refreshed`. */
   readonly event: string
@@ -64,8 +64,8 @@ export interface RoutineItem {
 /** The view of the page with the activity of all accounts. */
 export interface AdminActivityView {
   /**
-   * The URL of the page. A POST with the fields of `search` redirects to a GET with the same fields. The GET lists the
-   * events with exactly these values, from `since` to `until`.
+   * The URL of the page. A POST with the fields of `search` redirects to a GET with these fields. The GET lists the
+   * events that match each field that is not empty.
    */
   readonly action: string
   readonly search: Readonly<

@@ -50,7 +50,7 @@ ${list('authorized', texts.authorized, view.authorized, texts.noAuthorized, (ite
   )
 }
 
-/** Renders a sentence for each act that is not possible for this user. */
+/** Explains which acts the page does not offer for this user. */
 const limits = ({ isOwn, canSetActive, sessions }: AdminUserView, frame: Frame): Html => {
   const { users: texts, problems } = frame.texts
   const sentences = [

@@ -27,8 +27,7 @@ export interface AuthorizationView {
   readonly device: DeviceItem
   readonly scopes: readonly Scope[]
   /**
-   * The time at which the tokens expire if the client does not refresh them, in milliseconds since the epoch. Null for
-   * tokens that never expire.
+   * The latest expiry of the current tokens, in milliseconds since the epoch; null if the access token never expires.
    */
   readonly ends: number | null
   /** The URL of the form that revokes the application on all devices. */

@@ -6,7 +6,7 @@ import type { Configuration, Environment, Identity, PlugIns } from '../server-co
 import { clockSkew } from './client-jwt.ts'
 
 const maxIdLength = 255
-/** The endpoints whose URLs an assertion may name as its audience, by their names in the server metadata. */
+/** Endpoints whose URLs are accepted as the audience of an assertion. The names are those of the server metadata. */
 const audienceEndpoints = [
   'token_endpoint',
   'pushed_authorization_request_endpoint',
@@ -19,7 +19,10 @@ const maxLifetime = 3_600
 const maxLifetimeInFapi2 = 600
 const types = [undefined, 'jwt', 'client-authentication+jwt']
 
-/** Returns the error for an invalid assertion. @param sentence the `error_description` */
+/**
+ * Returns the error for an invalid assertion.
+ * @param sentence the `error_description`
+ */
 export const refused = (sentence: string, cause?: unknown): OAuthError =>
   new OAuthError(
     'invalid_client',
@@ -27,7 +30,10 @@ export const refused = (sentence: string, cause?: unknown): OAuthError =>
     cause === undefined ? {} : { cause: withoutClaims(cause) },
   )
 
-/** Checks the claims of a verified assertion. @throws OAuthError with the reason */
+/**
+ * Checks the claims of an assertion whose signature is valid. Returns the ID and the expiry of the assertion.
+ * @throws OAuthError with the reason
+ */
 export const checkClaims = (
   { payload, protectedHeader }: JWTVerifyResult,
   server: Identity & Configuration & Environment & PlugIns,
@@ -51,8 +57,8 @@ export const checkClaims = (
 const isFapi2 = ({ settings }: Configuration): boolean => settings.securityProfile === 'fapi2'
 
 /**
- * Checks that the assertion is for this server only. If the audience also names another server, that server may have
- * received the assertion, and could replay the assertion here (docs/decisions/0024).
+ * Checks that the audience contains only this server. If the audience also contained another server, that server could
+ * receive the assertion and replay it here (docs/decisions/0024).
  */
 const checkAudience = (aud: unknown, server: Identity & Configuration & PlugIns): void => {
   const { issuer, endpoints, settings } = server

@@ -14,7 +14,7 @@ const lacksCredential =
   'The client is unknown, or must authenticate: the request contains no credential that this server accepts.'
 const wrongCredential = 'The client is unknown, or could not be authenticated.'
 
-/** The parts of a request that authenticate its client. */
+/** The parts of a request that client authentication uses. */
 type Sender = Pick<HttpRequest, 'header' | 'address'>
 
 /** The client authentication method that a request uses, with the presented credentials. */
@@ -26,9 +26,9 @@ interface PresentedCredentials {
 /**
  * Authenticates the client that sent a request, by exactly one method. RFC 6749 §2.3, §3.2.1.
  * @param params the form of the request
- * @param alongside starts other look-ups, which run concurrently with the look-up of the client
+ * @param alongside a function that starts other look-ups, which run concurrently with the look-up of the client
  * @throws OAuthError `invalid_client`; `invalid_request`, for instance if the request uses two methods; 429 after too
- * many failures
+ * many failures; `temporarily_unavailable` if the server cannot fetch the keys of the client
  */
 export const authenticateClient = async (
   http: Sender,
@@ -36,7 +36,7 @@ export const authenticateClient = async (
   server: ServerContext,
   alongside?: () => void,
 ): Promise<Client> => {
-  // The description is for the owner of the client and for administrators. The response does not contain it.
+  // Only the owner of the client and administrators see this description. The response does not contain the description.
   const noteRefusal = (client: Client, description: string) =>
     server.refusals.note(client, { error: 'invalid_client', description })
   const { method, credentials } = credentialsIn(http, params, server)
@@ -67,9 +67,9 @@ export const authenticateClient = async (
 }
 
 /**
- * Authenticates a client with the record that this process last read. Does not count failures.
- * @returns undefined if this record does not authenticate the client; the caller then looks up the current record
- * @throws OAuthError for a malformed request, and after too many failures
+ * Authenticates a client with the record that is in the memory of this process. Does not count failures.
+ * @returns the client and the version of the record; undefined if the caller has to look up the current record
+ * @throws OAuthError for a request with invalid or missing credentials, and after too many failures
  */
 export const recallAuthenticated = async (
   http: Sender,

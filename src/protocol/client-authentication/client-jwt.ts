@@ -115,9 +115,9 @@ const ifUnsigned = (error: unknown): undefined => {
 }
 
 /**
- * Verifies a JWT with the registered keys of a client, and checks its times. Fetches the keys again if the JWT identifies an
- * unknown key.
- * @returns undefined if the JWT is malformed, or if none of the keys signed the JWT
+ * Verifies a JWT with the keys of a client, and checks the times in the JWT. If the JWT identifies an unknown key,
+ * fetches the keys from the `jwks_uri` again.
+ * @returns the verified JWT; undefined if the JWT is malformed, or if none of the keys signed the JWT
  * @throws OAuthError if the times are wrong, or if the keys cannot be used
  */
 export const verifiedJwt = async (
@@ -137,7 +137,7 @@ export const verifiedJwt = async (
       return verified(signed, newer, server)
     })
   } catch (error) {
-    // Throw the reason, because a valid signature proves that the client sent the JWT.
+    // The library checks the claims after the signature, so the client signed this JWT and may learn the reason.
     const reason = claimProblem(error, signed)
     if (reason) throw reason
     if (error instanceof errors.JOSEError) return undefined
@@ -145,7 +145,7 @@ export const verifiedJwt = async (
   }
 }
 
-/** Converts an error of the library jose about a claim. Returns undefined for other errors. */
+/** Returns the OAuthError for an error of the library jose about a claim; undefined for other errors. */
 export const claimProblem = (
   error: unknown,
   { noun, refused }: Pick<ClientJwt, 'noun' | 'refused'>,

@@ -15,7 +15,10 @@ const maxClientIdLength = 1_000
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern rejects control characters
 const control = /[\u0000-\u001F\u007F]/
 
-/** Returns the client ID in an unverified assertion. @throws OAuthError */
+/**
+ * Returns the client ID in an unverified assertion.
+ * @throws OAuthError if the assertion contains no valid client ID
+ */
 const claimedClient = (assertion: string): string => {
   const { iss, sub } = claimsOf(assertion)
   // The client is both the issuer and the subject (RFC 7523 §3).
@@ -34,7 +37,7 @@ const claimsOf = (assertion: string): JWTPayload => {
   }
 }
 
-// A client may use its registered keys if its registered authentication method is `private_key_jwt` or missing.
+// If a client has keys but no registered authentication method, the client may use `private_key_jwt`.
 const usesKeys = (client: Client | undefined): client is Client =>
   client?.isConfidential === true &&
   client.isActive &&
@@ -63,7 +66,7 @@ export const privateKeyJwt = (
     const assertion = await verifiedJwt(signed, signer, server, lookup)
     if (!signer || !assertion) return false
     const { jti, exp } = checkClaims(assertion, server)
-    // Record the use last, so that only valid assertions are recorded. Each assertion can be recorded once.
+    // Record the use last, so that only valid assertions are recorded. `claimOnce` returns false for a repeated use.
     const used = server.transientValues<true>('client_assertion')
     const name = JSON.stringify([clientId, jti])
     if (await used.claimOnce(name, true, (exp + clockSkew) * 1000)) return true

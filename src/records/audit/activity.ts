@@ -29,7 +29,7 @@ export class Activity {
     this.#context = context
   }
 
-  /** Lists the events of a user's account, the latest first, without the routine events of clients. */
+  /** Lists the events of a user's account, the latest first, without routine events. */
   async listByUser(
     userId: UserId,
     cursor: Cursor,

@@ -99,9 +99,9 @@ export const latestCheckpoint = async (
 }
 
 /**
- * Covers the rows of the audit log with checkpoints. Each checkpoint is sealed, contains the digest of the previous
- * checkpoint, and covers a range of IDs in which no open transaction can still insert rows. Expired rows are removed
- * after a checkpoint has declared their removal.
+ * Covers the rows of the audit log with checkpoints. Each checkpoint is sealed, and contains the digest of the previous
+ * checkpoint. A checkpoint covers a range of IDs in which no open transaction can still insert rows. Expired rows are
+ * removed after a checkpoint has declared their removal.
  */
 export class AuditChain {
   readonly #options: AuditChainOptions

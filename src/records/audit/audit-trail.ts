@@ -140,7 +140,10 @@ export const ofClient = (
   subject: name,
 })
 
-/** Returns the fields of an event about a token. @param name the name of the client or of the personal token */
+/**
+ * Returns the fields of an event about a token.
+ * @param name the name of the client or of the personal token
+ */
 export const ofToken = (
   {
     id,

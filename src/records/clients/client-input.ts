@@ -36,7 +36,7 @@ export interface ClientInput {
 /** The fields of a client that no user registered: its origin, registration token and metadata. */
 export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | 'metadata'>
 
-/** A client with its new secret, which later look-ups do not return. */
+/** A client with its new secret. Later look-ups do not return the secret. */
 export interface ClientWithSecret {
   readonly client: Client
   readonly clientSecret: string

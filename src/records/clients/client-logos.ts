@@ -85,7 +85,7 @@ export class ClientLogos {
     return { bytes, type: typeOfImage(bytes) }
   }
 
-  /** Returns the states of the logos by client ID. Clients without a state are omitted. */
+  /** Returns the states of the logos by client ID. Omits clients that are not verified, or have no state. */
   async states(clients: readonly Client[]): Promise<ReadonlyMap<string, LogoState>> {
     const keys = clients.filter(({ isVerified }) => isVerified).map(({ clientKey }) => clientKey)
     const found = await this.#context.store.clientLogos.states(keys)

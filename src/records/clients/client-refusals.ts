@@ -24,10 +24,10 @@ interface Pending {
 }
 
 /**
- * Records the reasons for the latest refused requests of each client, for the owner and for administrators. The reasons
- * are collected in memory. Every few seconds, one value for each client is written, so that a flood of wrong requests
- * causes few writes. Refusals of unknown clients are not recorded, because an attacker could invent any number of
- * clients.
+ * Records the reasons for the latest refused requests of each client that has an owner, for this owner and for
+ * administrators. The reasons are collected in memory. Every few seconds, one value for each client is written, so that
+ * a flood of wrong requests causes few writes. Refusals of unknown clients are not recorded, because an attacker could
+ * invent any number of clients.
  */
 export class ClientRefusals {
   readonly #stored: TransientValues<readonly Refusal[]>

@@ -22,7 +22,9 @@ export class ClientRows {
   readonly context: RecordsContext
   readonly clientContext: ClientContext
   readonly #users: Users
-  /** Caches the verified client of each row object. The store returns the same object while a row is unchanged. */
+  /**
+   * The verified clients by their rows. A store with a cache returns the same row object while the row is unchanged.
+   */
   readonly #known = new WeakMap<ClientWithOwner, Client>()
 
   constructor(context: RecordsContext) {

@@ -3,7 +3,7 @@ export interface RefusedClient {
   readonly clientId: string
   /** The time of the latest refusal, in milliseconds since the epoch. */
   readonly at: number
-  /** The number of refusals of each day. A day is the number of days since the epoch. */
+  /** The number of refusals of each day. The key of a day is the number of days since the epoch. */
   readonly days: Readonly<Record<number, number>>
 }
 
@@ -14,7 +14,8 @@ const dayLength = 86_400_000
 const dayOf = (at: number): number => Math.floor(at / dayLength)
 
 /**
- * Adds new refusals to the overview. Drops days before `earliest`, and keeps only the clients with the latest refusals.
+ * Adds new refusals to the overview. Drops days before `earliest`, and retains only the clients with the latest
+ * refusals.
  */
 export const withRefusals = (
   overview: readonly RefusedClient[],

@@ -12,7 +12,7 @@ const maxRows = 100_000
 const interval = 60_000
 
 /**
- * Checks that the key ring has every key under which rows were sealed.
+ * Checks that the key ring has every key that a node has recorded in the store.
  * @throws StoreUnusable, which lists each missing key and the rows that need it
  */
 export const checkKeys = async ({ secretKeys, sealed }: Noted, keys: KeyRing): Promise<void> => {

@@ -88,14 +88,17 @@ export class SigningKeys {
     return { keys: usable.map(({ publicKey }) => publicKey) }
   }
 
-  /** Deletes keys whose last token has expired. @returns the number of deleted keys */
+  /**
+   * Deletes the replaced keys whose last token has expired.
+   * @returns the number of deleted keys
+   */
   async deleteRetired(): Promise<number> {
     const retired = await this.retired()
     for (const { id } of retired) await this.#context.store.signingKeys.delete(id)
     return retired.length
   }
 
-  /** Lists keys whose last token has expired. */
+  /** Lists the replaced keys whose last token has expired. */
   async retired(): Promise<readonly { readonly id: string }[]> {
     const { store, settings, clock } = this.#context
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)

@@ -129,7 +129,7 @@ export const checkpointClaims = (checkpoint: AuditCheckpoint): Claims => [
 
 /**
  * The claims of a rotated refresh token. Without this seal, an attacker who can write rows could insert a token as
- * rotated, present the token, and receive the tokens of its alleged successor.
+ * rotated. The attacker could then present this token, and would receive the tokens of the alleged successor.
  */
 export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
   'rotated_refresh_token',
@@ -178,7 +178,10 @@ export const accessClaims = ({
   formerExpires,
 ]
 
-/** The claims of a refresh token. @param granted the authorization, whose scopes a refresh may restore */
+/**
+ * The claims of a refresh token.
+ * @param granted the fields of the authorization. A refresh may request scopes that the current access token lacks.
+ */
 export const refreshClaims = (digest: Digest, token: TokenClaims, granted: Granted): Claims => [
   'refresh_token',
   digest,

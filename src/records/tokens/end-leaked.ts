@@ -35,7 +35,7 @@ const endToken = async (
   { tokens, personalTokens, store }: Server,
 ): Promise<EndedCredential> => {
   const { id, clientId, userId } = token
-  // If a former value leaked, its successor is still secret, so revoke only the former value.
+  // If a former value leaked, revoke only this value. The leak does not reveal the current value.
   const isFormer = (await store.tokens.find(id))?.successorId !== null
   const isEndedNow = isFormer
     ? await personalTokens.endFormer(token, client.name)

@@ -84,8 +84,8 @@ const revoke = async (
 }
 
 /**
- * Revokes the tokens of a code that is presented again with valid credentials, because one of the two callers may have
- * stolen the code (RFC 6749 §4.1.2).
+ * Revokes the tokens of a code that is presented again with valid credentials. One of the two callers may have stolen
+ * the code (RFC 6749 §4.1.2).
  * @returns the error for the response
  */
 export const revokeReusedCode = async (

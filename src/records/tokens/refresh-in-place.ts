@@ -12,7 +12,10 @@ type Current = NonNullable<RefreshRedemption['current']>
 export const refusedRefresh = (): OAuthError =>
   new OAuthError('invalid_grant', 'The refresh token is not valid.')
 
-/** Returns the fields of a token after a refresh. @throws OAuthError if a key-bound token would lose its key */
+/**
+ * Returns the fields of a token after a refresh.
+ * @throws OAuthError if a key-bound token would lose its key, or if the token has no authorization
+ */
 export const fieldsAfterRefresh = (
   redemption: RefreshRedemption,
   { found: { token, authorization }, scopes }: Current,
@@ -48,8 +51,8 @@ export const noteRefresh = (
   })
 
 /**
- * Issues a new access token for the same refresh token. FAPI 2.0 Security Profile §5.3.2.1 (9) forbids rotation for
- * confidential clients: their refresh tokens are bound to the credentials of the client.
+ * Issues a new access token for the same refresh token. FAPI 2.0 Security Profile §5.3.2.1 (9) forbids rotation,
+ * because the refresh token of a confidential client is bound to the credentials of the client.
  * @throws OAuthError `invalid_grant`
  */
 export const refreshInPlace = async (

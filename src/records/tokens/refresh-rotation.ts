@@ -26,9 +26,10 @@ import { TokenFinder } from './token-finder.ts'
 import { newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
- * Rotates a refresh token (RFC 9700 §4.14.2). During the leeway after the rotation, an equal request with the rotated
- * token gets the same response again. Therefore, a lost response or a parallel refresh does not log the user out. After
- * the leeway, or if the successor was redeemed, reuse revokes the authorization.
+ * Redeems a refresh token. With the security profile `fapi2`, the refresh token of a confidential client does not
+ * change. Otherwise, rotates the refresh token (RFC 9700 §4.14.2). During the leeway after the rotation, an equal
+ * request with the rotated token gets the same response again. Therefore, a lost response or a parallel refresh does
+ * not log the user out. After the leeway, or if the successor was redeemed, reuse revokes the authorization.
  * @throws OAuthError `invalid_grant`
  */
 export const redeemRefreshToken = async (
@@ -125,8 +126,9 @@ const rotate = async (
 
 /**
  * Returns the digest and the new expiry of the replaced access token. The token remains valid for the leeway, because
- * requests that were sent before the refresh still contain the token. Returns undefined if the leeway is 0, if the
- * access token has expired or was tampered with, or if the new access token has other permissions or another key.
+ * requests that were sent before the refresh still contain the token. Returns undefined if the leeway is 0, or if the
+ * access token has expired or was tampered with. Also returns undefined if the new access token has other permissions
+ * or another key.
  */
 const formerOf = (
   { token, accessDigest, isAccessIntact = false }: FoundToken,
@@ -160,7 +162,7 @@ const replay = async (
   const current = await store.tokens.ofAuthorization(authorization.id)
   const isLatest = current?.refreshDigest === rotated.successor
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
-  // Only the key of its tokens can authenticate a public client (RFC 9449 §5).
+  // A public client has no credentials. Therefore, require the key to which the tokens are bound (RFC 9449 §5).
   const { client, keyThumbprint } = redemption
   const boundTo = current?.fields.keyThumbprint ?? null
   const mustHold = boundTo !== null && !client.isConfidential

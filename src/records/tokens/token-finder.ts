@@ -16,7 +16,7 @@ import { unopened } from './token-row.ts'
 export class TokenFinder {
   readonly #context: RecordsContext
   readonly #users: Users
-  /** The verified tokens by their rows. The store returns the same object while the row is unchanged. */
+  /** The verified tokens by their rows. A store with a cache returns the same row object while the row is unchanged. */
   readonly #known = new WeakMap<TokenWithState, FoundToken>()
 
   constructor(context: RecordsContext) {

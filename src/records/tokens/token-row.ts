@@ -48,7 +48,7 @@ export const newSecrets = (
   refreshToken: fields.refreshExpires === null ? null : randomString(bits256, random),
 })
 
-/** Saves a token. If the application passed the function `saveToken`, this function wraps the saving. */
+/** Saves a token. If the application passed `saveToken`, calls `saveToken` with a function that saves the token. */
 export const save = async (
   context: RecordsContext,
   request: Redemption,
@@ -161,7 +161,7 @@ export const sealedToken = (
 
 /**
  * Logs a token row that was tampered with, and returns undefined as for a missing row.
- * @throws StoreUnavailable if the row is not forged, but this process lacks its key
+ * @throws StoreUnavailable if other nodes have the key of the row, but this process does not
  */
 export const unopened = async (
   { fields }: Pick<StoredToken, 'fields'>,

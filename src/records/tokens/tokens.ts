@@ -159,7 +159,10 @@ export class Tokens {
     return endRotated(refreshToken, clientId, this.#context)
   }
 
-  /** Revokes the tokens of a code that is presented again. @returns the error for the response */
+  /**
+   * Revokes the tokens of a code that is presented again.
+   * @returns the error for the response
+   */
   revokeReusedCode(kind: 'authorization_code' | 'device_code', code: string): Promise<OAuthError> {
     return revokeReusedCode(kind, code, this.#context)
   }

@@ -65,7 +65,7 @@ export class Users implements UserSource {
 
   /**
    * Returns the current user to whom a row belongs; null if the user does not exist. Also returns null for a row that
-   * is more than a minute older than the user, because the row belongs to a former user with the same ID.
+   * is more than a minute older than the user. This row belongs to a former user with the same ID.
    * @internal
    */
   async joined(
@@ -144,7 +144,10 @@ export class Users implements UserSource {
     )
   }
 
-  /** Lists all users in the order of their IDs. @throws NotOurUsers if the application finds its users by callbacks */
+  /**
+   * Lists all users in the order of their IDs.
+   * @throws NotOurUsers if the application finds its users by callbacks
+   */
   async *all(): AsyncGenerator<User> {
     const { store, hostUsers } = this.#context
     if (hostUsers)
@@ -177,7 +180,7 @@ export class Users implements UserSource {
   /**
    * Lists the user whose ID is the text, and then the users whose e-mail address begins with the text, in the order of
    * their IDs. Lists all users for an empty text. If the application finds its users by callbacks and has no callback
-   * `search`, finds a user only by ID or, with `findByEmail`, by the complete e-mail address.
+   * `search`, finds a user only by ID or by the complete e-mail address. The search by address requires `findByEmail`.
    */
   async search(text: string, { after, limit }: Cursor): Promise<Page<User>> {
     const { store, hostUsers, userKeyType } = this.#context

@@ -28,8 +28,8 @@ type Verdict = 'agrees' | 'differs' | 'wrong'
 
 /**
  * The clock of the database, which all nodes share. The server reads the database time at intervals, and uses a
- * monotonic clock in between. A wrong machine clock does not affect expiry: the server only compares the
- * machine clock with the database clock.
+ * monotonic clock in between. A wrong machine clock therefore does not affect expiry. If the machine clock differs too
+ * much from the database clock, the node is not ready and does not sweep.
  */
 export class DatabaseClock implements ServerClock {
   readonly #options: DatabaseClockOptions

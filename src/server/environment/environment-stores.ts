@@ -63,7 +63,7 @@ const postgresTarget = (url: string): PostgresTarget => {
   return { driverUrl: parsed.href, prepare: prepare !== 'false', schema }
 }
 
-/** Removes a parameter from a URL and returns its value. @throws InvalidSettings if it occurs twice */
+/** Removes a parameter from a URL and returns its value. @throws InvalidSettings for a repeated parameter */
 const takeParameter = (url: URL, name: string, accepted: string): string | undefined => {
   const values = url.searchParams.getAll(name)
   if (values.length > 1) throw refusedParameter(name, accepted)

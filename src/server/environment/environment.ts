@@ -17,7 +17,7 @@ export const defaultDatabase = 'sqlite:./data/oauth2server.sqlite'
 /** The variables of an environment, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Adds the clients of `--introspection-client` to every resource. These clients may introspect all tokens. */
+/** Adds the clients of `--introspection-client` to every resource, so that these clients may introspect all tokens. */
 export const withIntrospectionClients: typeof withClients = withClients
 
 /** The configuration that a program reads from its environment to run the authorization server. */
@@ -111,8 +111,9 @@ export class CannotListen extends Error {
 }
 
 /**
- * The maximum number of connections that the operating system queues. Node accepts one connection per turn of the event
- * loop. The limit of the system may be lower. A client that finds the queue full retries after a second.
+ * The maximum length of the operating system's queue of new connections. The system may have a lower limit. Node
+ * accepts one connection per turn of the event loop, so many simultaneous connections would overflow a short queue. A
+ * client that finds the queue full retries after a second.
  */
 const backlog = 4_096
 

@@ -7,13 +7,13 @@ import type { SweeperKind } from './sweeper-kinds.ts'
 
 /** The minimum time between the first and the second failed look-up of a user, in milliseconds. */
 export const missingFor = 86_400_000
-/** The number of checked users after which a run looks up no further batch. */
+/** After a run has checked this number of users, the run looks up no further batch. */
 const usersPerRun = 200
 /** The maximum number of users that one batch looks up. */
 const usersPerBatch = 20
 /** If a run finds at most this number of missing users, `maxMissingShare` does not apply. */
 const alwaysToleratedMissing = 10
-/** The maximum share of missing users among the checked users. If more users are missing, the run removes nothing. */
+/** The maximum share of missing users among the checked users. Above this share, the run removes no rows of users. */
 const maxMissingShare = 0.1
 
 export interface MissingUsersOptions {
@@ -42,9 +42,9 @@ interface MissingUser {
 }
 
 /**
- * Looks up the owners of rows in the application. A user is missing if the look-up does not find the user, or finds a
- * newer user with the same ID. Removes the rows of users who are missing at two look-ups, at least a day apart. If so
- * many users are missing that the look-up itself is probably broken, removes nothing.
+ * Calls the look-up of the application for the users who own rows. A user is missing if the look-up does not find the
+ * user, or finds a newer user with the same ID. Removes the rows of users who are missing at two look-ups, at least a
+ * day apart. If so many users are missing that the look-up itself is probably broken, removes no rows of users.
  */
 export class MissingUsers {
   readonly #options: MissingUsersOptions
@@ -135,8 +135,8 @@ export class MissingUsers {
   }
 
   /**
-   * Returns the time before which the rows of an ID belong to a former user; null if the user is missing. Returns
-   * undefined if the current user owns all rows.
+   * Looks up a user. Returns undefined if the current user owns all rows of the ID. Otherwise, returns `before`: the
+   * time before which the rows belong to a former user, or null if the look-up finds no user.
    */
   async #formerRows(id: UserId): Promise<{ readonly before: number | null } | undefined> {
     const { users, store } = this.#options

@@ -76,8 +76,8 @@ export class Removals {
   }
 
   /**
-   * Returns the `SweeperKind` that removes the rows of all deleted clients and users, including removals that a killed
-   * process has begun.
+   * Returns the `SweeperKind` that removes the rows of all deleted clients and users. This kind also continues removals
+   * that a killed process did not finish.
    */
   kind(): SweeperKind {
     const { store, clock } = this.#options
@@ -105,7 +105,7 @@ export class Removals {
     await this.#running
   }
 
-  // A removal may be added after a pass has read the list for the last time, so start another pass in that case.
+  // If a client or user is deleted after a pass has read the list for the last time, another pass is necessary.
   async #removeRequested(): Promise<void> {
     try {
       while (this.#isRequested && !this.#stopping.signal.aborted) {
@@ -115,7 +115,8 @@ export class Removals {
     } catch (error) {
       this.#failed(error)
     } finally {
-      // Reset `#running` in the same turn as the last check of `#isRequested`, so that no request is lost in between.
+      // Reset `#running` in the same turn of the event loop as the last check of `#isRequested`. If `begin` could run
+      // in between, `begin` would not start another pass.
       this.#running = undefined
     }
   }

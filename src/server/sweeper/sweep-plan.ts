@@ -9,13 +9,13 @@ const maxCounted = 10_000
 /** The maximum number of missing users, and of deleted clients and users, in the plan. */
 const maxListed = 1_000
 
-/** The numbers of rows that a run of the sweeper would remove now, and the reasons. */
+/** The numbers of rows that a run of the sweeper would remove now, with the reasons, and the missing users. */
 export interface SweepPlan {
   /** The reason why this process must not remove anything now; null if the process may remove rows. */
   readonly heldBecause: string | null
   /** The kinds of rows to remove. Counting stops at 10,000 rows of a kind, and at 1,000 deleted clients and users. */
   readonly rows: readonly { readonly what: string; readonly why: string; readonly count: number }[]
-  /** Users whom the application did not find, or whose ID belongs to a newer user, earliest first. */
+  /** Users whom the application did not find, or whose ID belongs to a newer user, in the order of `since`. */
   readonly missingUsers: readonly {
     readonly userId: string
     /** The time of the first look-up that did not find the user, in milliseconds since the epoch. */
@@ -34,7 +34,7 @@ export interface SweepPlanOptions {
   readonly grantTypesOfClients: readonly string[]
 }
 
-/** Counts the rows that the sweeper would remove. Does not change the database. */
+/** Counts the rows that the sweeper would remove, and lists missing users. Does not change the database. */
 export const sweepPlan = async ({
   store,
   settings,

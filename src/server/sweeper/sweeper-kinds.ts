@@ -22,11 +22,11 @@ export interface KindsOptions {
   readonly signingKeys: { deleteRetired(): Promise<number> }
   /** Writes checkpoints of the audit log, and removes expired events. */
   readonly auditChain: { coverage(now: number): SweeperKind; retention(): SweeperKind }
-  /** Removes the rows of users whom the application deleted without a foreign key. */
+  /** Removes the rows of users whom the application no longer finds. */
   readonly missingUsers: { kind(now: number): SweeperKind } | undefined
-  /** Removes the rows of deleted clients and built-in users. */
+  /** Removes the rows of deleted clients and users. */
   readonly removals: { kind(): SweeperKind; orphans(): SweeperKind }
-  /** Fetches the logos that another process did not fetch. */
+  /** Fetches the requested logos that no process has fetched. */
   readonly logos: { fetchOverdue(): Promise<void> }
   /** The grant types whose clients never count as unused, because their tokens have no authorization. */
   readonly grantTypesOfClients: readonly string[]

@@ -6,9 +6,9 @@ const maxBatch = 1_000
 const maxBatchTime = 10
 /** The minimum pause between two batches in milliseconds. */
 const minPause = 2
-/** The maximum pause between two batches in milliseconds, which applies after a batch that a busy disk slowed down. */
+/** The maximum pause between two batches in milliseconds. A busy disk can slow a batch down, and extend the pause. */
 const maxPause = 500
-/** The pause after a batch relative to the batch's duration, so that most of the CPU and disk is left for requests. */
+/** The pause after a batch, relative to the duration of the batch. Meanwhile, requests can use the CPU and the disk. */
 const pauseFactor = 4
 /** The relative pause in a run that has taken longer than `behindAfter`. */
 const shortPauseFactor = 1

@@ -127,8 +127,8 @@ const authorize = async (
   } catch (error) {
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
-    // Redirect errors only after a login: otherwise, a link could send any visitor to another site (RFC 9700 §4.11.2).
-    // Without a login, redirect only final errors, and only to trusted clients.
+    // Without a login, redirect only final errors, and only to trusted clients. Otherwise, a link could send any visitor
+    // to another site (RFC 9700 §4.11.2).
     if (!signedIn) {
       const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
       if (!isFinal) return toLogin(text, server)
@@ -218,9 +218,9 @@ const toLogin = (
 
 /**
  * Returns the URL of the login page. After the login, the browser sends the request again, without secrets.
- * @param prompt with `login`, the login page shows its form even to a logged-in user, and the repeated request does not
- * contain `prompt=login`
- * @param asked the value of `login_again`; if present, the repeated request retains all prompts
+ * @param prompt the prompts of the request. With `login`, the login page shows its form even to a logged-in user
+ * @param asked the value of `login_again`. If `prompt` contains `login` and this value is missing, the repeated request
+ * retains no prompt except `consent`
  */
 const loginAddress = (
   text: string,
@@ -247,7 +247,10 @@ const removed = ['client_secret', 'access_token', loginAgain]
 // Characters that must be encoded in a URL. Some clients do not encode them, and a POST body may contain them.
 const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu
 
-/** Sets parameters of a query. @param added values that need no encoding, by the name of the parameter */
+/**
+ * Sets parameters of a query.
+ * @param added the values by the name of the parameter. The values must need no encoding
+ */
 const withParameters = (text: string, added: Readonly<Record<string, string>> = {}): string => {
   const names = Object.keys(added)
   const kept = text.split('&').filter((pair) => !names.some((name) => isNamed(pair, name)))

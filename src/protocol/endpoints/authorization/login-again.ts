@@ -4,7 +4,8 @@ import type { Callers, Environment, Keys } from '../../server-context.ts'
 
 // A request with `prompt=login` (OpenID Connect Core §3.1.2.1) requires a new login. After the login, the server removes
 // the prompt from the URL. The server cannot remove the prompt from a stored request (RFC 9126 §4) or a request object
-// (RFC 9101 §5). In these and other cases, the parameter `login_again` records when the server requested the login.
+// (RFC 9101 §5). In these cases, the parameter `login_again` records when the server requested the login. The server also
+// sets this parameter if an extension requires a login, or if the application reports the time of the login.
 
 /** The parameter that records when the server requested a login. */
 export const loginAgain = 'login_again'

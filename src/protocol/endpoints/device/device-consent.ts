@@ -50,7 +50,7 @@ export const deviceAddress = (
 
 /**
  * Returns the URL of the login page, which leads back to the device page.
- * @param prompt `login` shows the login form even to a logged-in user
+ * @param prompt with `login`, the login page shows its form even to a logged-in user
  */
 export const deviceLogin = (
   http: HttpRequest,

@@ -7,7 +7,7 @@ import type { Environment, ServerContext, Throttling } from '../../server-contex
 // During the lifetime of a code, each user and each IP address can try five of about 2^34.5 codes. The probability of a
 // correct guess by five attempts is below 2^-32 (RFC 8628 §5.1).
 const maxWrong = { points: 5, seconds: deviceCodeExpiresIn }
-/** Applies to all sessions of a user together. */
+/** The limit for all sessions of a user together. */
 const perUser: Limit = { name: 'user_code.user', ...maxWrong }
 const perAddress: Limit = { name: 'user_code.address', ...maxWrong }
 

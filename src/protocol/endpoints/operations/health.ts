@@ -12,7 +12,7 @@ export const liveEndpoint: Endpoint = {
   handle: async () => jsonResponse({ status: 'live' }),
 }
 
-/** Reports whether this process should receive requests. The endpoint is public, so error messages are only logged. */
+/** Reports whether this process should receive requests. The response is public, so it contains no error messages. */
 export const readyEndpoint: Endpoint = {
   path: () => '/health/ready',
   methods: ['GET'],

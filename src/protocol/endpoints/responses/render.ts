@@ -16,7 +16,10 @@ export interface RenderOptions {
   readonly formAction?: string | undefined
   /** The only CSP source to which a form of this page may be sent. */
   readonly onlyFormAction?: string | undefined
-  /** Sets no cookie. For pages without a form, and for responses whose new cookie would overwrite a session cookie. */
+  /**
+   * Whether to omit the cookie: for pages without a form, and for responses whose new cookie would overwrite a session
+   * cookie.
+   */
   readonly keepCookie?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }

@@ -64,7 +64,10 @@ const contentSecurityPolicy = ({ formAction, onlyFormAction, imageSource }: Page
 const sources = (directive: string, further: string | undefined): string =>
   further === undefined ? directive : `${directive} ${further}`
 
-/** Returns a page with a strict content security policy: scripts and styles of this server only, and no frames. */
+/**
+ * Returns a page with a strict content security policy. The browser loads scripts and styles only from this server, and
+ * no site can show the page in a frame.
+ */
 export const pageResponse = async (html: Html, options: PageOptions = {}): Promise<Response> => {
   const { status = 200, setCookie, headers = {} } = options
   const response = new Response(`${await html}`, {

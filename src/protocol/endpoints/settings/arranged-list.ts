@@ -22,7 +22,7 @@ export interface Arrangement<Entry> {
   readonly searchField?: string
   /** Returns the texts of an entry that a search compares. Omitted if the store has already searched the entries. */
   readonly textsOf?: (entry: Entry) => readonly string[]
-  /** The sort keys by the name of the order. Smaller keys come first, and the first order is the default. */
+  /** For each order, a function that returns the sort key of an entry. The first order is the default. */
   readonly orders: Readonly<Partial<Record<ListOrder, (entry: Entry) => string | number>>>
   readonly filters: Readonly<Partial<Record<ListFilter, (entry: Entry) => boolean>>>
   readonly kinds?: Readonly<Partial<Record<ListKind, (entry: Entry) => boolean>>>

@@ -19,8 +19,8 @@ export const hasDraft = (path: string): boolean =>
 
 /**
  * Stores the fields of a form that a browser sent after the session had ended. The form must come from a page that was
- * rendered for a logged-in user, so that strangers cannot fill the store. Only this user receives the draft, so nobody can
- * fill in a form for somebody else.
+ * rendered for a logged-in user, so that strangers cannot fill the store. Only this user receives the draft. Otherwise,
+ * an attacker could fill in a form for another user.
  * @param form the fields to store. Only the main form of a page contains exactly one field `name`; other forms are not
  * stored
  * @param back the URL of the page that contains the form
@@ -72,8 +72,8 @@ export interface RestoredDraft {
 }
 
 /**
- * Returns and deletes the draft that the URL names, if the draft belongs to this user and this page. Returns undefined
- * without this draft, and also for a script or a prefetch.
+ * Returns and deletes the draft that the URL names, if the draft belongs to this user and this page. Otherwise, and for a
+ * script or a prefetch, returns undefined.
  */
 export const takeDraft = async ({
   http,

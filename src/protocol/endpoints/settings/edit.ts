@@ -49,7 +49,8 @@ export const checkEdit = <Values extends object>(
 ): void => {
   const version = params.opaque('version')
   if (version === undefined) return
-  // Accept a form that contains exactly the stored values, because it changes nothing. The browser may have sent it twice.
+  // Accept a form that contains exactly the stored values, because the form changes nothing. For instance, the browser
+  // may have sent the form twice.
   const isSame = version === versionOf(stored) || versionOf(stored) === versionOf(typed)
   if (!isSame) throw new EditConflict()
   if (!isWithin(losses, params.repeated('confirmed'))) throw new Unconfirmed(losses)

@@ -51,9 +51,9 @@ export const defaultExpiry = ({ server }: SettingsRequest): string => {
 }
 
 /**
- * Returns the chosen expiry in milliseconds since the epoch; null if the token does not expire; undefined for the
- * choice `keep` and without a choice. A token with a chosen day expires at the end of that day in the time zone
- * `time_zone`, by default UTC.
+ * Returns the chosen expiry in milliseconds since the epoch. Returns null for the choice `never`, and for an empty field
+ * `expires` without a choice. Returns undefined for the choice `keep`, and if both fields are missing. A token with a
+ * chosen day expires at the end of that day in the time zone `time_zone`, by default UTC.
  * @param since the time from which the maximum lifetime counts, in milliseconds since the epoch
  * @throws InvalidField
  */
@@ -70,8 +70,8 @@ export const chosenExpiry = (
     problem: 'expiresInvalid' | 'expiresInPast' | 'expiresTooLate' | 'expiresMissing',
   ) => new InvalidField('expires', sentences[problem], { problem, value: latest })
   const text = params.optional('expires')
-  // A typed day takes precedence, because programs fill in the day without selecting its choice. If the user selects
-  // another choice, the script of the page clears the day.
+  // A day in `expires` takes precedence, because a program may fill in the day without selecting the choice `day`. If the
+  // user selects another choice, the script of the page clears the day.
   const choice = text === undefined ? params.optional('expiry') : 'day'
   if (choice === 'keep') return undefined
   if (choice === 'never' || (choice === undefined && text === undefined)) {

@@ -20,14 +20,14 @@ export const searchText = (value = ''): string =>
 export const searchedIn = ({ http }: SettingsRequest, name: string): string =>
   searchText(http.queryParameters().repeated(name)[0])
 
-/** Returns whether a text has the form of a token: a long run of letters and digits, or a JWT. */
+/** Returns whether a text has the form of a token: at least 40 letters, digits or underscores, or a JWT. */
 export const looksLikeSecret = (text: string): boolean =>
   /^(?:[A-Za-z0-9_]{40,}|eyJ[\w-]+(?:\.[\w-]+)+)$/.test(text)
 
 /**
  * Redirects a search form to the URL of its results. A text with a valid credential leads to the page for leaked secrets
  * instead, because a credential must not appear in a URL.
- * @param search.isKnown returns whether a text that looks like a secret is a known ID
+ * @param search.isKnown a function that returns whether a text that looks like a secret is a known ID
  * @throws InvalidField for an unknown text that looks like a secret
  */
 export const searched = async (

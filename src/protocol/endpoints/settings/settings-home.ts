@@ -1,7 +1,10 @@
 import type { Endpoint } from '../../plug-ins.ts'
 import { redirectResponse } from '../responses/responses.ts'
 
-/** Redirects from the root of the settings to the overview of the applications, which every server has. */
+/**
+ * Redirects from the root of the settings to the overview of the applications. Other pages, such as the sessions page, do
+ * not exist on every server.
+ */
 export const settingsHome: Endpoint = {
   path: ({ settingsPrefix }) => `${settingsPrefix}/`,
   methods: ['GET'],

@@ -80,7 +80,7 @@ export const settingsPage = ({
 
 const noFields = z.looseObject({})
 
-/** Shows the page. If the URL names a draft of the user, the form contains the fields of the draft. */
+/** Shows the page. If the URL names a draft (the stored fields of a form), the form contains these fields. */
 const showDraft = async (
   request: SettingsRequest,
   show: SettingsPage['show'],
@@ -123,7 +123,7 @@ const fromPerson = async (
   const [csrfToken, ...more] = params.repeated('csrf_token')
   const isOurs = server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)
   if (!isOurs || more.length > 0) {
-    // If the page was rendered for another user, do not show the fields that the other user typed.
+    // Show the typed fields again only if the page was rendered for the user who is now logged in.
     const userId = originOf(params, server)?.userId ?? signedIn.user.id
     const shown = userId === signedIn.user.id ? params : new Parameters('')
     const problem = { sentence: texts.problems.stale }

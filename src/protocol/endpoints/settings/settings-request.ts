@@ -23,7 +23,7 @@ export interface SettingsRequest {
 /**
  * Authenticates a request to a settings page. Browsers need the session cookie, and scripts also need the session's
  * JWT. Access tokens are not accepted.
- * @param back returns the URL to open after the login
+ * @param back a function that returns the URL to open after the login
  * @returns the request; for a browser without a session, a redirect to the login page
  * @throws AuthenticationRequired, JWTExtendedException if a script is not authenticated
  */

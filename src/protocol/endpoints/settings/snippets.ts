@@ -56,7 +56,7 @@ print(json.load(urlopen(request)))`
 export const inShell = (text: string): string =>
   /^[A-Za-z0-9_./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
-// A public client has no secret, so it sends its ID as a field.
+// A public client has no secret, so its request contains the client ID as a field.
 const withId = (
   fields: TokenRequestSample['fields'],
   clientId: string,

@@ -34,7 +34,8 @@ import type { ServerContext } from '../../server-context.ts'
 import { deviceName } from './device-name.ts'
 import type { LeakFacts } from './leaked/facts.ts'
 
-// The return types are derived from the schemas of the OpenAPI document, so the compiler detects differences.
+// These functions convert records to JSON values. Their return types are derived from the schemas of the OpenAPI
+// document, so the compiler reports a value that does not match its schema.
 
 /** The type of the JSON values that a schema describes, with readonly lists. */
 type Wire<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>

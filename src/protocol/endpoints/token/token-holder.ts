@@ -5,7 +5,7 @@ import type { Callers } from '../../server-context.ts'
 
 /**
  * Authenticates a request by its token. Does not accept a session.
- * @param inForm the token in the body of the request, if the endpoint accepts it there (RFC 6750 §2.2)
+ * @param inForm the token in the body, for an endpoint that accepts tokens in the body (RFC 6750 §2.2)
  * @throws OAuthError, JWTExtendedException if the request contains no valid token
  */
 export const tokenHolder = async (

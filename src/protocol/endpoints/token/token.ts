@@ -124,9 +124,9 @@ const namesClient = (
   )
 
 /**
- * Issues a token for `client_credentials` without a query for the client, if this process read the row recently. The
- * statement that inserts the token verifies that the row has not changed. Returns undefined, without any effect, if the
- * row is unknown or has changed, or if the request is refused. The caller then decides with the current row.
+ * Issues a token for `client_credentials` without a query for the client, if the row of the client is in the memory of
+ * this process. The statement that inserts the token verifies that the row has not changed. Returns undefined and issues
+ * no token if the row is missing or has changed, or if the request is refused. The caller then uses the current row.
  */
 const issuedByRecalled = async (
   http: HttpRequest,

@@ -14,7 +14,7 @@ interface RequestedLink {
 }
 
 /**
- * Creates a link and lets the application send it. Does not reveal whether an account exists.
+ * Creates a link, which the application sends to the user. Does not reveal whether an account exists.
  * @throws OAuthError 429 with `Retry-After` after too many requests; InvalidField if the e-mail address is malformed
  */
 export const sendLink = async (

@@ -69,7 +69,7 @@ const endCredential = async (
   const row = tokenId === null ? undefined : await store.tokens.find(tokenId)
   const token = tokenId === null ? undefined : await tokens.get(tokenId)
   if (row && token) {
-    // The successor of a former value is still secret, so revoke only the former value.
+    // Only the former value of a personal token leaked, so the current value remains valid.
     if (row.successorId === null) await tokens.revoke(token, event)
     else await personalTokens.endFormer(token, (await clients.find(token.clientId))?.name ?? '')
   } else if (authorizationId !== null) {

@@ -67,7 +67,7 @@ const resultOf = async (
   if (result?.sessionId !== signedIn.sessionId) return undefined
   await Promise.all([server.operations.flushTokenUses(), server.operations.flushAudit()])
   const { user } = signedIn
-  // A user may have lost the administrator role since the look-up, and then sees only own credentials.
+  // If the user has lost the administrator role since the look-up, show only the user's own credentials.
   const visible = result.credentials.filter(({ userId }) => user.isAdmin || userId === user.id)
   return Promise.all(visible.map((credential) => factsOf(credential, user, server)))
 }
