@@ -70,7 +70,7 @@ export const auditEvents = {
   'token.refreshed': { sentence: 'A refresh token was redeemed.', details: ['scopes'] },
   'token.revoked': {
     sentence:
-      'A client, a user or code of the application revoked a token. Usually, the authorization of the token was revoked too. `ending` contains the last four characters of the token; null if only the authorization is known.',
+      'A token was revoked, for instance by a client, by a user or by code of the application. Usually, the authorization of the token was revoked too. `ending` contains the last four characters of the token; null if only the authorization is known.',
     details: ['ending'],
   },
   'token.deleted': {
@@ -128,7 +128,7 @@ export const auditEvents = {
   },
   'client.tokens_ended': {
     sentence:
-      'An administrator or the owner revoked all tokens of a client, and all consents to the client. The client secret remains valid.',
+      'All tokens of a client, and all consents to the client, were revoked. The client secret remains valid.',
     details: [],
   },
   'client.id_reset': { sentence: 'A client received a new ID.', details: ['former'] },
@@ -170,7 +170,10 @@ export const auditEvents = {
     sentence: 'A user or the application confirmed the e-mail address of the user.',
     details: [],
   },
-  'user.deleted': { sentence: 'A user was deleted, with all data of that user.', details: [] },
+  'user.deleted': {
+    sentence: 'A user was deleted, with the data of that user. The audit log remains.',
+    details: [],
+  },
   'user.vanished': {
     sentence:
       'Two look-ups, at least a day apart, did not find a user in the application, and the sweeper removed the data of the user.',
