@@ -8,8 +8,8 @@ export interface Addresses {
 /**
  * Returns the paths that the server handles: the given paths, and all paths below `prefix`. For a path with a
  * parameter, the server handles everything below the directory that contains the parameter. For a path that ends in a
- * slash, the server handles the path with and without the slash, and everything below the path. A path in `roots` does
- * not include the paths below, because the application may have pages there.
+ * slash, the server handles the path with and without the slash, and everything below the path. A path in `roots`
+ * is an exception and does not include the paths below, because the application may have pages there.
  */
 export const addressesOf = (
   paths: readonly string[],

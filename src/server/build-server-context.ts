@@ -128,8 +128,8 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
 })
 
 /**
- * Returns whether a token request may begin with a client from memory. If that client is outdated, the server processes
- * the request again. Returns false if the second attempt would call a function of the application again.
+ * Returns whether a token request may use a client from memory. If this client is outdated, the server processes the
+ * request a second time. Returns false if the second attempt would call a function of the application again.
  */
 const mayRecall = ({
   getClient,

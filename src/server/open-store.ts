@@ -67,8 +67,8 @@ const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
 }
 
 /**
- * Starts the clock of the server: the option `clock`, otherwise the clock of the database if the database has a clock,
- * otherwise the clock of the machine.
+ * Starts the clock of the server: the option `clock`; without this option, the clock of the database. If the database
+ * has no clock, starts the clock of the machine.
  */
 const startClock = async (
   { options: { clock }, aroundStore, log }: Prepared,

@@ -24,7 +24,7 @@ import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { addressProblems } from './extension-problems.ts'
 import type { Prepared } from './prepare.ts'
 
-/** The built-in plug-ins and the plug-ins of the application, without those that the settings disable. */
+/** The plug-ins that the settings enable: built-in plug-ins, and plug-ins of the application. */
 export interface SelectedPlugIns {
   readonly extensions: readonly Extension[]
   readonly grants: readonly Grant[]

@@ -5,7 +5,8 @@ import { type Finding, fail, ok } from './finding.ts'
 
 /**
  * Checks for each published AI client whether the client could log in. If the client has no metadata document, or the
- * server does not support metadata documents, registers the client and then deletes the registration.
+ * server does not support metadata documents, registers the client. Afterwards, deletes the registration if the server
+ * supports this deletion.
  */
 export const aiClientChecks = async (examination: Examination): Promise<readonly Finding[]> => {
   const findings: Finding[] = []

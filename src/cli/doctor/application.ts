@@ -31,7 +31,7 @@ export const methodsOf = ({ metadata }: Pick<Examination, 'metadata'>): readonly
   return methods.filter((method) => Array.isArray(offered) && offered.includes(method))
 }
 
-/** Returns the registration of a test application with this method. */
+/** Returns the registration of a test application that uses this client authentication method. */
 export const registration = (method: Method, { jwk }: Key): Partial<ClientInput> => ({
   isConfidential: method !== 'none',
   tokenEndpointAuthMethod: method,

@@ -109,7 +109,8 @@ const isLoopback = (address: string): boolean => /^(?:127\.|::1$)/.test(address)
 
 /** Checks the IP address that the server recorded for the login of this program. */
 export const seenAddress = (seen: string, reachedAt: string): readonly Finding[] => {
-  // Skip the check if the server is on this machine, as in development: a proxy and its users have the same IP address.
+  // Skip the check if the server is on this machine, for instance in development. The proxy and this program then have
+  // the same IP address.
   if (seen === '' || isLoopback(reachedAt)) return []
   const advised = `set ${setting('trustedProxies', '…')}`
   // A request to a network address never comes from a loopback address, so a proxy forwarded the request.

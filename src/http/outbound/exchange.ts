@@ -9,7 +9,7 @@ import { isPublic } from './public-address.ts'
 /** The timeout in milliseconds from the look-up of the host name to the last byte of the response. */
 const exchangeTimeout = 5_000
 
-/** An accepted response: 200 with a document, or 304 if the cached document is still valid. */
+/** An accepted response: 200, or 304 if the cached document is still valid. The response to a form has no body. */
 export interface OutboundResponse {
   readonly status: 200 | 304
   readonly headers: Readonly<Record<string, string>>

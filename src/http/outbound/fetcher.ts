@@ -24,7 +24,7 @@ const maxLifetime = 86_400_000
  * document needs the document several times.
  */
 const minLifetime = 60_000
-/** The time in milliseconds after a failed request during which the request is not repeated. */
+/** After a request for a document fails, the same request fails with the same error for this time in milliseconds. */
 const retryDelay = 3_000
 
 /** A cached document. */
@@ -52,7 +52,7 @@ export const createOutbound = (
   const documents = new BoundedMap<CachedDocument>(maxCached)
   const failures = new BoundedMap<Failed>(maxCached)
   const pending = new Map<string, Promise<string>>()
-  /** The hosts of all unfinished requests, including aborted requests whose look-up is still running. */
+  /** The host and network of each unfinished request. An aborted request remains in the set until the look-up ends. */
   const unfinished = new Set<{ readonly host: string; readonly network: string }>()
   const count = (isCounted: (sentRequest: { host: string; network: string }) => boolean): number =>
     [...unfinished].filter(isCounted).length
@@ -170,7 +170,7 @@ export const createOutbound = (
   }
 }
 
-/** Returns the key under which a document is cached and concurrent callers share a request. */
+/** Returns the key that identifies a document in the cache, and among the running requests. */
 const keyOf = ({ url, accept, largest }: Fetched): string => JSON.stringify([url, accept, largest])
 
 const conditions = ['if-none-match', 'if-modified-since']

@@ -3,8 +3,8 @@ import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './s
 /** The maximum tolerated jump of the clock, in milliseconds. */
 const maxJump = 30_000
 /**
- * The time in milliseconds for which the sweeper waits after a jump above `maxJump`. After a start, the sweeper also
- * waits if the last sweep was longer ago than this time.
+ * The time in milliseconds for which the sweeper waits after a jump above `maxJump`. After a start, scheduled
+ * sweeps also wait for this time if the last sweep was longer ago.
  */
 const wait = 3_600_000
 /** The minimum time between two writes of the last sweep time, in milliseconds. */

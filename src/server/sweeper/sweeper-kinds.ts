@@ -32,7 +32,7 @@ export interface KindsOptions {
   readonly grantTypesOfClients: readonly string[]
 }
 
-/** Returns the times that a run at the time `now` compares with rows, to decide which rows have expired. */
+/** Returns the times by which a run at the time `now` decides which rows have expired. */
 export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
   const { auditExpiresIn, unusedClientExpiresIn, sessionIdleExpiresIn } = settings
   return {

@@ -11,7 +11,7 @@ export interface Telemetry {
   readonly request: Recorder<typeof instruments.requestDuration>
   readonly event: Recorder<typeof instruments.events>
   readonly tokenLookup: (outcome: LookupOutcome) => void
-  /** Counts a grant by its outcome. @throws any error of `run` */
+  /** Calls `run`, and counts the grant by its outcome. @throws the error of `run` */
   readonly grant: <T>(type: string, run: () => Promise<T>) => Promise<T>
   /** Measures a run of the sweeper. `run` returns the number of removed rows. */
   readonly sweep: (run: () => Promise<number>) => Promise<number>
