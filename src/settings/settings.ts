@@ -26,7 +26,7 @@ import {
   verbatim,
 } from './setting-types.ts'
 
-/** The definition of a setting whose value is the URL of a page of the application. The description is missing. */
+/** The definition of a setting for the URL of a page of the application. The setting adds its description. */
 const hostPage = {
   schema: z
     .string()

@@ -17,7 +17,7 @@ export interface StoredToken {
   readonly lastUse: TokenUse | null
   /** The ID of the new token, if this row is the former value of a rotated personal token; otherwise null. */
   readonly successorId: number | null
-  /** The digest of the access token that the last rotation replaced; null if it was invalidated immediately. */
+  /** The digest of a replaced access token that remains valid for a while after the rotation; null without this token. */
   readonly formerDigest: Digest | null
   /** The replaced access token remains valid until this time, in milliseconds since the epoch. */
   readonly formerExpires: number | null
