@@ -19,7 +19,7 @@ export interface Brand {
   readonly logo: string | null
 }
 
-/** The URLs that every page needs. */
+/** The URLs to which pages can link. */
 export interface FrameLinks {
   readonly stylesheet: string
   readonly script: string

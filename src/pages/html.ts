@@ -1,6 +1,6 @@
 import { html as tag, raw as trusted } from 'hono/html'
 
-/** Markup from `html`, which escapes all values, or from `raw`, which escapes nothing. */
+/** Markup from `html`, which escapes values, or from `raw`, which escapes nothing. */
 export type Html = Markup | Promise<Markup>
 
 /** The result of `html` or `raw`. A template inserts this value without escaping it again. */
@@ -20,7 +20,7 @@ export const html = (strings: TemplateStringsArray, ...values: readonly unknown[
  */
 export const raw = (markup: string): Html => trusted(markup)
 
-// This character occurs in no message and no name.
+// Messages and names do not contain this character.
 const placeholder = '\u0000'
 
 /** Returns a message as markup. The element replaces the argument of the message. */

@@ -8,7 +8,8 @@ export interface LayoutOptions {
   /** Whether the page is narrow, for a single task such as logging in. */
   readonly narrow?: boolean
   /**
-   * Whether to show the navigation. Default: true. Pages on which a user logs in or decides hide the navigation.
+   * Whether to show the navigation. Default: true. Pages on which a user logs in or gives a consent hide the
+   * navigation.
    */
   readonly navigation?: boolean
   /** The navigation entry of this page or of its section. */

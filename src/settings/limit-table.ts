@@ -125,7 +125,7 @@ export const limitTable = {
     seconds: oneMinute,
     per: 'address',
     sentence:
-      'Requests that make the server fetch a client metadata document, keys from a `jwks_uri`, or a request object.',
+      'Requests that make the server fetch a URL of a client: a metadata document, a `jwks_uri`, a request object or a `sector_identifier_uri`.',
   },
   registrations: {
     points: 300,

@@ -146,7 +146,8 @@ export interface SettingsInput {
    */
   readonly revokeAccessTokenAlone?: SettingValues['revokeAccessTokenAlone']
   /**
-   * Whether clients can introspect their own tokens (RFC 7662).
+   * Whether clients can introspect tokens (RFC 7662): their own tokens, and tokens for resources
+   * that list the client in `introspectionClients`.
    *
    * Default: `true`. The variable `OAUTH2SERVER_INTROSPECTION` accepts true or false.
    */
@@ -190,8 +191,8 @@ export interface SettingsInput {
    */
   readonly deviceAuthorization?: SettingValues['deviceAuthorization']
   /**
-   * Whether the holder of a token can exchange it for a token with fewer scopes and an earlier
-   * expiry (RFC 8693).
+   * Whether the holder of a token can exchange it for a token with the same or fewer scopes (RFC
+   * 8693).
    *
    * Default: `false`. The variable `OAUTH2SERVER_TOKEN_EXCHANGE` accepts true or false.
    */
@@ -361,8 +362,9 @@ export interface SettingsInput {
   readonly refreshTokenExpiresIn?: SettingValues['refreshTokenExpiresIn']
   /**
    * Seconds after a refresh in which a retry with the used refresh token returns the same
-   * response. The former access token also remains valid, at most for this time. 0: the used
-   * refresh token and the former access token are invalid immediately.
+   * response. A former access token with the same scopes, resources and key also remains valid,
+   * at most for this time. 0: the used refresh token and the former access token are invalid
+   * immediately.
    *
    * Default: `60`. The variable `OAUTH2SERVER_REFRESH_TOKEN_LEEWAY` accepts an integer from 0 to
    * 3600.

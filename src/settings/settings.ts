@@ -150,7 +150,10 @@ export const settings = {
     false,
     'Whether a client can revoke its current access token and continue to use the refresh token. If false, the server revokes the whole authorization.',
   ),
-  introspection: flag(true, 'Whether clients can introspect their own tokens (RFC 7662).'),
+  introspection: flag(
+    true,
+    'Whether clients can introspect tokens (RFC 7662): their own tokens, and tokens for resources that list the client in `introspectionClients`.',
+  ),
   resourceIndicators: flag(
     true,
     'Whether clients can request tokens that are restricted to some of the resources (RFC 8707).',
@@ -182,7 +185,7 @@ export const settings = {
   ),
   tokenExchange: flag(
     false,
-    'Whether the holder of a token can exchange it for a token with fewer scopes and an earlier expiry (RFC 8693).',
+    'Whether the holder of a token can exchange it for a token with the same or fewer scopes (RFC 8693).',
   ),
   dynamicRegistration: choice(
     ['off', 'token', 'open'],
@@ -308,7 +311,7 @@ export const settings = {
     0,
     3_600,
     60,
-    'Seconds after a refresh in which a retry with the used refresh token returns the same response. The former access token also remains valid, at most for this time. 0: the used refresh token and the former access token are invalid immediately.',
+    'Seconds after a refresh in which a retry with the used refresh token returns the same response. A former access token with the same scopes, resources and key also remains valid, at most for this time. 0: the used refresh token and the former access token are invalid immediately.',
   ),
   authorizationExpiresIn: integer(
     0,

@@ -41,7 +41,8 @@ export interface Store {
   readonly auditCounts: AuditCountStore
   /**
    * Returns the cached row of a client; undefined if this process has no cached row. The row may be outdated, so the
-   * caller must pass the version of the row to `tokens.insert`. The function is missing if the store cannot compare versions.
+   * caller must pass the version of the row to `tokens.insert`. The function is missing if the store cannot compare
+   * versions.
    */
   readonly recallClient?: ((clientId: string) => RecalledClient | undefined) | undefined
   /** Runs work in a transaction, or in a savepoint of the open transaction. The work must use the store `tx`. */

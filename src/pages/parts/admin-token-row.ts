@@ -9,7 +9,7 @@ import { scopeIds, scopesInShort } from './scopes.ts'
 import { day, time } from './times.ts'
 import { expiryBadge } from './token-row.ts'
 
-/** Renders a token as an entry of the list for administrators, with a form that deletes the token after a question. */
+/** Renders a token as an entry of the list for administrators, with an expandable form that deletes the token. */
 export const adminTokenRow = (
   token: AdminTokenItem,
   { action, back }: ArrangedList<AdminTokenItem>,
@@ -38,7 +38,7 @@ export const adminTokenRow = (
     act: ask(
       {
         label: texts.delete,
-        // Add the ID, because all tokens of an application have the same name.
+        // Add the ID, because all tokens of an application have the same name in this list.
         name: texts.deleteNamed(`${name} #${id}`),
         about: frame.texts.leaked.acts.end.about,
         control: facts([

@@ -16,7 +16,10 @@ export interface ArrangedSection<Item> {
   readonly act?: Html
 }
 
-/** Renders the form that arranges a list, the number of its entries, one page of the list, and links to other pages. */
+/**
+ * Renders the form that arranges a list, the number of entries, one page of the list, and links to other pages. If the
+ * list has no entries at all, renders only `empty`.
+ */
 export const arrangedSection = <Item>(
   { list, title, search, row, empty, act }: ArrangedSection<Item>,
   frame: Frame,

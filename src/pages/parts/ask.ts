@@ -4,12 +4,13 @@ import { formId } from './forms.ts'
 
 /** An act that the user must confirm. */
 export interface Act {
-  /** The label of the question. Without `submit`, it is also the label of the button. */
+  /** The label of the question, and also of the button if `submit` is missing. */
   readonly label: Html | string
   /** The label for screen readers, with the name of the entry; omitted if `label` contains the name. */
   readonly name?: string
   /** A text that says what the act does, and whether it can be undone. */
   readonly about: string
+  /** The label of the button. */
   readonly submit?: string
   /** The URL of the form. */
   readonly action: string

@@ -28,9 +28,8 @@ export interface AskingClient {
 
 /**
  * Renders the statements of this server about the requesting client: a warning if the name mixes alphabets, whether the
- * client is verified, and who registered the client. If a user of this server registered the client,
- * also renders the website of the client. Otherwise only the client itself claims the website, so
- * `statementsOfClient` renders the website.
+ * client is verified, and who registered the client. If a user of this server registered the client, also renders the
+ * website of the client. Otherwise the client itself claims the website, so `statementsOfClient` renders it.
  */
 export const statementsOfServer = (client: AskingClient, frame: Frame): Html => {
   const { consent, facts: words } = frame.texts

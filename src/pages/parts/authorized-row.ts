@@ -36,7 +36,7 @@ export const authorizedRow = (
       devices(item, name, frame),
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
-      // The line is too narrow for all facts. For an application with devices, `devices` renders these facts.
+      // The line is too narrow for all facts. The list of devices contains the permissions, the owner and the website.
       ...(item.devices.length > 0
         ? []
         : [allPermissions(item, frame), ...ownerAndWebsite(item, frame)]),
@@ -62,7 +62,7 @@ const allPermissions = ({ scopes }: AuthorizedItem, frame: Frame): Html | string
 <p>${scopeIds(scopes, frame)}</p>
 </details>`
 
-/** Renders the form that revokes all authorized applications. */
+/** Renders the form that revokes the access of all authorized applications. */
 export const revokeAllForm = (action: string, frame: Frame): Html => {
   const { authorized: texts } = frame.texts.applications
   return html`<details class="danger">

@@ -34,7 +34,7 @@ export const clientLabels = ({
   backchannel_logout_uri: client.backchannelLogoutUri,
 })
 
-/** Returns the fields of a client's form as text, for a comparison of two versions. */
+/** Returns the fields of a client's form, each with a function that returns its text, to compare two versions. */
 export const editedFields = (frame: Frame): readonly EditedField<ClientFormValues>[] => {
   const { facts } = frame.texts
   const texts: Readonly<Record<string, (values: ClientFormValues) => string>> = {

@@ -30,7 +30,7 @@ export interface AskedConsent {
 interface Additions {
   /** The hidden field with the one-time ID of the stored request. */
   readonly hidden: { readonly name: string; readonly value: string }
-  /** The markup before the client. */
+  /** The markup before the statements about the client. */
   readonly before?: Html
   /** The markup after the scopes. */
   readonly after?: Html

@@ -18,8 +18,8 @@ ${facts(view.endpoints.map(({ name, url }) => [name, copyable(`endpoint-${name}`
 }
 
 /**
- * Renders a link that starts the authorization code flow, and code examples that send the token request; nothing if
- * `tryIt` is null.
+ * Renders code examples that send the token request. If the client can use the authorization code flow, also renders a
+ * link that starts the flow. Renders nothing if `tryIt` is null.
  */
 export const tryIt = ({ tryIt, clientSecret }: ClientView, frame: Frame): Html => {
   if (!tryIt) return html``

@@ -41,8 +41,8 @@ export const saveButton = ({ losses }: EditState<unknown>, { texts }: Frame): Ht
     : html`<button type="submit" class="danger">${texts.frame.saveAnyway}</button>`
 
 /**
- * Renders the consequences that the user must confirm. If there are none, but the stored values have changed, renders
- * the stored and the submitted version of each field that differs. Otherwise renders nothing.
+ * Renders the consequences that the user must confirm. Without consequences, but with changed stored values, renders the
+ * stored and the submitted version of each field that differs. Otherwise renders nothing.
  */
 export const editNotice = <Values>(
   { stored, losses }: EditState<Values>,

@@ -31,7 +31,7 @@ export const countText = (frame: Frame, count: number): string =>
     ? numberText(frame, count)
     : frame.texts.facts.moreThan(numberText(frame, countLimit - 1))
 
-/** Returns the time and the IP address of the last use, with their label. */
+/** Returns a row with the time of the last use and, if known, the IP address. */
 export const lastUsed = (
   frame: Frame,
   used: { readonly lastUsedAt: number | null; readonly lastUsedAddress?: string | null },

@@ -1,15 +1,13 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
-/**
- * The navigation entry of the current page. `isBelow` is true on a subpage of the linked page.
- */
+/** The navigation entry of the current page. `isBelow` is true on a subpage of the linked page. */
 export interface Place {
   readonly entry: 'tokens' | 'clients' | 'authorized' | 'sessions' | 'activity' | 'leaked' | 'admin'
   readonly isBelow?: boolean
 }
 
-/** Renders the name of the application, and the navigation for a signed-in user. */
+/** Renders the name of the application, and the navigation for a logged-in user. */
 export const header = (
   frame: Frame,
   { navigation, place }: { readonly navigation: boolean; readonly place: Place | undefined },

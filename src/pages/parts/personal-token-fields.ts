@@ -37,7 +37,9 @@ export const tokenLabels = ({
   overlap: token.rotate,
 })
 
-/** Returns the fields of a personal token's form as text, for a comparison of two versions. */
+/**
+ * Returns the fields of a personal token's form, each with a function that returns its text, to compare two versions.
+ */
 export const editedFields = (frame: Frame): readonly EditedField<EditedToken>[] => {
   const { facts, token } = frame.texts
   const fields: Readonly<Record<keyof EditedToken, Omit<EditedField<EditedToken>, 'name'>>> = {
@@ -64,8 +66,8 @@ export const nameField = ({ values, problem }: TokenForm, { texts }: Frame): Htm
   })
 
 /**
- * Renders the choice of the expiry. The date field is only visible while its choice is selected, so that the page never
- * shows a date that the server ignores.
+ * Renders the choice of the expiry. The date field is only visible while the choice of a day is selected.
+ * @param options.canKeep whether the user can leave the expiry of an existing token unchanged
  */
 export const expiryField = (
   { values, problem }: Pick<NewPersonalTokenView, 'values' | 'problem'>,

@@ -52,8 +52,8 @@ const compared = (
 }
 
 /**
- * Renders a URI of a request. In place of each character that is not printable ASCII, renders its code point. A URI
- * must not contain such characters: they may be invisible, change the text direction, or look like other characters.
+ * Renders a URI of a request. In place of each space and each character outside of ASCII, renders the code point. A URI
+ * must not contain these characters: they may be invisible, change the text direction, or look like other characters.
  */
 export const visible = (text: string): readonly Html[] =>
   [...text.matchAll(/[\x21-\x7E]+|[^\x21-\x7E]/gu)].map(([run]) =>

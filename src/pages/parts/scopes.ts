@@ -38,7 +38,7 @@ export const scopeText = (scope: Scope, { reader, texts: { facts } }: Frame): Ht
 export const scopeIds = (ids: readonly string[], { texts }: Frame): Html =>
   html`<span class="ids wide">${ids.length === 0 ? texts.facts.noPermissions : ids.map((id) => html`<code>${id}</code> `)}</span>`
 
-/** Renders the ID of the first scope and the number of the others, for a row that is too narrow for all IDs. */
+/** Renders the ID of the first scope and the number of further scopes, for a row that is too narrow for all IDs. */
 export const scopesInShort = (ids: readonly string[], frame: Frame): Html => {
   const { facts } = frame.texts
   const [first, ...others] = ids

@@ -1,4 +1,4 @@
-/** The script of the pages: copy buttons, times in the reader's time zone, and the form of a response to a client. */
+/** The script of the pages. For instance, it adds copy buttons and displays times in the reader's time zone. */
 export const pageScript: string = `'use strict'
 const locale = document.documentElement.dataset.locale
 
@@ -12,13 +12,13 @@ for (const time of document.querySelectorAll('time[data-time]')) {
 for (const field of document.querySelectorAll('[data-time-zone]'))
   field.value = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-// The server prefers the day to the other choices of the expiry, so clear the day when the user selects another choice.
+// If the form contains a day, the server ignores the selected choice, so clear the day when another choice is selected.
 for (const choice of document.querySelectorAll('[name=expiry]:not([value=day])'))
   choice.addEventListener('change', () => {
     choice.form.elements.expires.value = ''
   })
 
-// Remove the button that undoes an action when the server no longer accepts it.
+// Remove the undo button at the end of the time that the page promises for undoing the action.
 for (const form of document.querySelectorAll('form[data-seconds]'))
   setTimeout(() => form.querySelector('button').remove(), form.dataset.seconds * 1000)
 

@@ -31,7 +31,7 @@ export interface ClientLogoStore {
   keep(clientKey: number, logo: { readonly digest: string; readonly image: string }): Promise<void>
   /** Stores the reason why the fetch failed, and completes the fetch. */
   fail(clientKey: number, problem: string): Promise<void>
-  /** Finds the image with this digest that is the current logo of a verified client. */
+  /** Finds the image with this digest if the image is the current logo of a verified client. */
   find(digest: string): Promise<StoredLogo | undefined>
   /** Returns the states of the logos. Omits clients without a state. */
   states(clientKeys: readonly number[]): Promise<readonly ClientLogoState[]>

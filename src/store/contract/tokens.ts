@@ -17,9 +17,9 @@ export interface StoredToken {
   readonly lastUse: TokenUse | null
   /** The ID of the new token, if this row is the former value of a rotated personal token; otherwise null. */
   readonly successorId: number | null
-  /** The digest of the access token that the last rotation replaced; null without a rotation or a leeway. */
+  /** The digest of the access token that the last rotation replaced; null if it was invalidated immediately. */
   readonly formerDigest: Digest | null
-  /** The end of the leeway. The replaced access token remains valid until this time, in milliseconds since the epoch. */
+  /** The replaced access token remains valid until this time, in milliseconds since the epoch. */
   readonly formerExpires: number | null
 }
 
@@ -124,7 +124,7 @@ export interface Rotation {
   readonly next: NewToken
   /** The presented refresh token, which is stored to detect its reuse. */
   readonly rotated: StoredRotation
-  /** Whether concurrent requests may exchange the access token for tokens with fewer permissions. */
+  /** Whether concurrent requests may exchange the access token for other tokens (RFC 8693). */
   readonly isNarrowed: boolean
   /** The new expiry of the authorization, unless its current expiry is later. */
   readonly endsAt: number
@@ -136,7 +136,7 @@ export interface TokenStore {
   findByFormer(digest: Digest): Promise<TokenWithState | undefined>
   findByRefresh(digest: Digest): Promise<RefreshTokenWithState | undefined>
   find(id: number): Promise<StoredToken | undefined>
-  /** Finds a token and locks its row until the end of the transaction. */
+  /** Finds a token. Inside a transaction, locks its row until the end of the transaction. */
   hold(id: number): Promise<StoredToken | undefined>
   /**
    * Inserts a token and returns its ID. Returns undefined if a random value is taken; the caller then retries with
@@ -155,10 +155,10 @@ export interface TokenStore {
    */
   rotate(rotation: Rotation): Promise<boolean>
   findRotated(digest: Digest): Promise<StoredRotation | undefined>
-  /** Finds the current access token and refresh token of an authorization. */
+  /** Finds the current token pair of an authorization. Inside a transaction, locks its row until the end. */
   ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
   ofClient(clientId: string): Promise<readonly StoredToken[]>
-  /** Lists a user's personal tokens, without internal tokens and replaced values. */
+  /** Lists a user's personal tokens, the latest first. Omits internal tokens and former values of rotated tokens. */
   personalOf(userId: UserId, now: number, cursor: Cursor): Promise<Page<PersonalTokenRow>>
   /** Lists the summaries of the tokens in `personalOf`, in the same order. */
   personalSummaries(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>>
@@ -168,8 +168,9 @@ export interface TokenStore {
     now: number,
     ids: readonly number[],
   ): Promise<readonly PersonalTokenRow[]>
+  /** Finds a personal token. Inside a transaction, locks its row until the end. Former values are not found. */
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
-  /** Counts a user's personal tokens up to `max`, without internal tokens and replaced values. */
+  /** Counts, up to `max`, the tokens that `personalOf` lists. */
   countPersonalOf(userId: UserId, max: number): Promise<number>
   /** Deletes the tokens that were exchanged from the token `parentId`. */
   deleteChildren(parentId: number): Promise<void>
@@ -186,7 +187,7 @@ export interface TokenStore {
     limits: { readonly limit: number; readonly countLimit: number },
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
-  /** Lists the tokens whose ID, client ID or user's e-mail address equals the text; all tokens for an empty text. */
+  /** Lists the tokens whose ID, client ID or user's e-mail address equals the text. An empty text matches all. */
   search(text: string, cursor: Cursor): Promise<Page<TokenWithNames>>
   /** Lists the summaries of the tokens in `search`; with `isPersonal`, only of personal tokens. */
   searchSummaries(
@@ -212,8 +213,8 @@ export interface TokenStore {
    */
   deleteExpired(now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` rotated refresh tokens of an authorization. Deletes a token if it was rotated up to the time
-   * `before`, or if it is not among the latest `keep`.
+   * Deletes at most `limit` rotated refresh tokens of an authorization: those that were rotated up to `before`, and
+   * those that are not among the latest `keep`.
    */
   deleteRotated(
     authorizationId: number,

@@ -48,7 +48,7 @@ export interface UserDataStore {
   idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
   /**
    * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.
-   * @param before a time in milliseconds since the epoch; if it is given, only rows that were created before are deleted
+   * @param before a time in milliseconds since the epoch; null or undefined deletes all rows, a time only older rows
    * @returns the number of deleted rows; call again until it is 0
    */
   deleteSome(userId: UserId, limit: number, before?: number | null): Promise<number>
