@@ -32,7 +32,7 @@ export const addDoctor = (program: Command): void => {
     )
     .option(
       '--ai-clients',
-      'Also checks for each known AI client, such as Claude or VS Code, whether it could log in. Registers a client at the server where necessary, and deletes the registration afterwards.',
+      'Also checks for each known AI client, such as Claude or VS Code, whether it could log in. Registers a client at the server where necessary, and deletes the registration afterwards if the server supports this.',
     )
     .option('--json', 'Print one JSON object per line: {"state", "check", "advice"}.')
     .addHelpText(

@@ -6,7 +6,7 @@ import { HttpResponse } from './response.ts'
 const isSane = (id: unknown): id is string =>
   typeof id === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(id)
 
-/** Returns the request ID that the application set, or else the ID in the header `X-Request-Id`, or else a new ID. */
+/** Returns the first valid ID: the request ID of the application, the header `X-Request-Id`, or a new ID. */
 export const requestIdOf = (
   source: Pick<RequestSource, 'header'>,
   { requestId }: Connection,

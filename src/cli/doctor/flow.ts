@@ -88,7 +88,8 @@ interface Granted {
 const granted = async (actors: Actors): Promise<Granted> => {
   const request = actors.application.newRequest()
   const response = await outcomeOf(actors, request)
-  if (typeof response === 'string') throw new Stopped(`Login or consent failed: ${response}`)
+  if (typeof response === 'string')
+    throw new Stopped(`The authorization request, the login or the consent failed: ${response}`)
   const found = response.searchParams.get('code')
   if (found === null)
     throw new Stopped(
