@@ -21,8 +21,8 @@ export interface RestOptions {
   /** The identifier of this part of the application in the server's `resources` (RFC 8707 §2). */
   readonly resource?: string
   /**
-   * Whether to accept only sessions, and tokens that were issued for exactly this resource (RFC 9068 §4). Personal
-   * tokens and tokens for the whole application are then refused.
+   * Whether to accept only sessions, and tokens that were issued for exactly this resource (RFC 9068 §4). With
+   * `resource`, the server then refuses personal tokens and tokens for the whole application.
    */
   readonly requireAudience?: boolean
 }
@@ -37,8 +37,8 @@ export interface SentCredentials extends PresentedCredentials {
 export type Identify = (credentials: SentCredentials, ahead: LookAhead) => Promise<Caller>
 
 /**
- * Creates the framework-independent part of the REST extension. The REST extension refuses dot segments and forbidden
- * query characters, and authenticates the caller. The specification names this hook
+ * Creates the framework-independent part of the REST extension. The REST extension refuses invalid request targets
+ * and forbidden query characters, and authenticates the caller. The specification names this hook
  * `verify_oauth_token_and_set_current_user`.
  * @throws TypeError for a resource that the server does not protect
  */
@@ -61,22 +61,25 @@ export const identifyAt = (
 export interface Guard {
   /** The required scopes. */
   readonly scopes: readonly string[]
-  /** Returns the error for a refused caller; otherwise undefined. @param named returns the scopes for the challenge */
+  /**
+   * Returns the error for a refused caller; otherwise undefined.
+   * @param named a function that returns the scopes to list in the challenge
+   */
   refusal(caller: Caller, named: LookAhead): Error | undefined
 }
 
 /**
  * Applies a guard to a caller. Returns the error if the guard refuses the caller. Otherwise, records the scopes of the
  * guard as passed and returns undefined.
- * @param behind the scopes of later guards
+ * @param laterScopes the scopes of guards that run later, and that `caller.ahead` does not return
  */
 export const refusalBy = (
   { scopes, refusal }: Guard,
   caller: Caller,
-  behind: readonly string[] = [],
+  laterScopes: readonly string[] = [],
 ): Error | undefined => {
   const { passed, ahead } = caller
-  const named = () => [...new Set([...passed, ...ahead(), ...scopes, ...behind])]
+  const named = () => [...new Set([...passed, ...ahead(), ...scopes, ...laterScopes])]
   const refused = refusal(caller, named)
   if (!refused) for (const scope of scopes) passed.add(scope)
   return refused
@@ -85,8 +88,8 @@ export const refusalBy = (
 /** The options of `requireApiAuth`. */
 export interface RequireApiAuthOptions {
   /**
-   * Whether to accept callers without a credential. A session without its JWT counts as no credential. An invalid
-   * credential is always refused.
+   * Whether to accept callers without a credential. A request with a session cookie, but without the JWT of the
+   * page, counts as a request without a credential. An invalid credential is always refused.
    */
   readonly allowAnonymous?: boolean
 }
@@ -101,11 +104,13 @@ export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}):
 
 /**
  * Creates a guard that requires all scopes of a list, or with `any` at least one.
- * @throws TypeError for an empty list, which would accept every token, and for an empty scope ID
+ * @throws TypeError for an empty list or an empty scope ID
  */
 export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Guard => {
   if (scopes.length === 0 || !scopes.every((scope) => typeof scope === 'string' && scope !== '')) {
-    throw new TypeError('A scope guard requires at least one scope ID.')
+    throw new TypeError(
+      'A scope guard requires at least one scope ID, and no scope ID may be empty.',
+    )
   }
   const suffice = (held: readonly string[]): boolean =>
     any ? scopes.some((scope) => held.includes(scope)) : scopes.every((s) => held.includes(s))

@@ -9,9 +9,9 @@ export const initial = (reference: UserReference): Migration => {
   } = reference
   // The table of tokens has many rows. On PostgreSQL, smallint saves two bytes for each flag of a row.
   const flag = id === 'integer' ? 'integer' : 'smallint'
-  // Foreign keys refer to users only in a table of the application, because the application deletes its users without
-  // the server. No foreign key refers to a client or a built-in user: the deletion would cascade to any number of rows
-  // in one statement. The sweeper deletes these rows in batches instead.
+  // If the users are in a table of the application, foreign keys refer to that table, because the application deletes
+  // users without the server. No foreign key refers to a client or a built-in user: a deletion would cascade to any
+  // number of rows in one statement. The sweeper deletes these rows in batches instead.
   const ofUser = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => {
     const key = foreignKeyOf(reference)
     return key === null ? column : column.references(key).onDelete('cascade')
@@ -21,8 +21,8 @@ export const initial = (reference: UserReference): Migration => {
       if (users === 'built-in') {
         await db.schema
           .createTable('oauth2server_user')
-          // The server generates a random ID, so that the seal can cover the ID. A random ID is also not assigned to a
-          // later user.
+          // The server generates the ID before the insert, so that the seal can cover the ID. The ID is random, so that a
+          // later user does not get the ID of a deleted user.
           .addColumn('id', id === 'integer' ? 'integer' : 'bigint', (c) => c.primaryKey().notNull())
           .addColumn('email', 'text', (c) => c.notNull().unique())
           .addColumn('password_hash', 'text')
@@ -122,7 +122,7 @@ export const initial = (reference: UserReference): Migration => {
 
       await db.schema
         .createTable('oauth2server_token')
-        // PostgreSQL pads a number that follows a text, so the numbers come first.
+        // On PostgreSQL, a number after a text may need padding, so the numbers precede the text columns.
         .addColumn('id', id, autoIncrement(id))
         .addColumn('client_key', 'bigint', (c) => c.notNull())
         .addColumn('user_id', userKey, (c) => ofUser(c))
@@ -153,8 +153,8 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('last_used_address', 'text')
         .addColumn('used_scopes', 'text', (c) => c.notNull().defaultTo(''))
         .execute()
-      // The index contains every column in the conditions of a count. SQLite therefore counts without reading the
-      // table, and PostgreSQL reads only the rows that it counts.
+      // `token_by_client` contains every column in the conditions of `countUsers`, which counts the tokens of a client.
+      // So SQLite counts without reading the table, and PostgreSQL reads only the counted rows.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
       await index(db, 'token_by_user', ['user_id', 'client_key', 'id'])
       await db.schema
@@ -398,8 +398,8 @@ const foreignKeyOf = ({ users, userForeignKey }: UserReference): string | null =
   typeof users === 'object' && userForeignKey.exists ? `${users.name}.${users.columns.id}` : null
 
 /**
- * Creates an index of the table whose name precedes `_by_` in the name of the index. Every list without a search has an
- * index in the order of the list, so that every page of the list takes the same time.
+ * Creates an index of the table whose name precedes `_by_` in the name of the index. Most indexes have the order of a
+ * list, so that every page of the list takes the same time.
  */
 const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>
   db.schema

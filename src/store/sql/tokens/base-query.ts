@@ -3,9 +3,11 @@ import { byKey, type Handle } from '../handle.ts'
 import { isThere, userSource } from '../user-source.ts'
 
 /**
- * The base of every query of tokens: the tokens as `t`, their clients as `c`, the owners of the clients as `o`, and the
- * users of the tokens as `u`. Excludes tokens of deleted clients and users. Also excludes tokens of
- * `client_credentials` up to the ID `own_tokens_until`, and the tokens that were exchanged from them.
+ * The base of the queries that return valid tokens: the tokens as `t`, their clients as `c`, the owners of the clients
+ * as `o`, and the users of the tokens as `u`. Excludes tokens of deleted clients. If the database contains the users,
+ * also excludes tokens of deleted users and owners. The last condition excludes the `client_credentials` tokens that
+ * `endOwnTokens` revoked: the tokens with an ID of at most `own_tokens_until`, and the tokens that were exchanged from
+ * them.
  */
 export const liveTokens = (handle: Handle) =>
   handle.read
