@@ -5,9 +5,8 @@ import { isThere, userSource } from '../user-source.ts'
 /**
  * The base of the queries that return valid tokens: the tokens as `t`, their clients as `c`, the owners of the clients
  * as `o`, and the users of the tokens as `u`. Excludes tokens of deleted clients. If the database contains the users,
- * also excludes tokens of deleted users and owners. The last condition excludes the `client_credentials` tokens that
- * `endOwnTokens` revoked: the tokens with an ID of at most `own_tokens_until`, and the tokens that were exchanged from
- * them.
+ * also excludes tokens of deleted users and owners. The last condition excludes the tokens that `endOwnTokens` revoked:
+ * `client_credentials` tokens, and the tokens that were exchanged from them, with an ID of at most `own_tokens_until`.
  */
 export const liveTokens = (handle: Handle) =>
   handle.read
