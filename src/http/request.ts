@@ -1,5 +1,6 @@
 import { OAuthError } from '../model/oauth-error.ts'
 import { Parameters } from '../model/parameters.ts'
+import { isSameInUtf8, type MediaType, mediaTypeOf } from './media-type.ts'
 import { partsOf } from './request-target.ts'
 
 /** The maximum size of a request body in bytes. */
@@ -81,9 +82,9 @@ export class HttpRequest {
     return this.#source.header(name)
   }
 
-  /** The header `Content-Type` in lower case; empty without the header. */
-  get contentType(): string {
-    return (this.header('content-type') ?? '').toLowerCase()
+  /** The media type of the body; undefined if the header `Content-Type` is missing or malformed. */
+  get mediaType(): MediaType | undefined {
+    return mediaTypeOf(this.header('content-type') ?? '')
   }
 
   /** The header `User-Agent`; empty without the header. */
@@ -123,20 +124,30 @@ export class HttpRequest {
   }
 
   /** Returns the body of a form as text. @throws the same errors as `form` */
-  formText(): Promise<string> {
-    return this.#text('application/x-www-form-urlencoded')
+  async formText(): Promise<string> {
+    const { text, charset } = await this.#text('application/x-www-form-urlencoded')
+    // RFC 6749 Appendix B: the encoded octets are UTF-8.
+    if (charset !== undefined && /%[89a-f]/i.test(text)) throw notUtf8()
+    return text
   }
 
   /** Returns the text of a JSON body. @throws the same errors as `form` */
-  jsonText(): Promise<string> {
-    return this.#text('application/json')
+  async jsonText(): Promise<string> {
+    return (await this.#text('application/json')).text
   }
 
-  async #text(contentType: string): Promise<string> {
-    const given = this.contentType
-    if (given !== contentType && !isInUtf8(given, contentType))
+  async #text(contentType: string) {
+    const { type, charset } = this.mediaType ?? {}
+    if (type !== contentType)
       throw new OAuthError('invalid_request', `The content type must be ${contentType}.`)
-    if (this.header('content-encoding') !== null) {
+    const text = await this.#body()
+    if (charset !== undefined && !isSameInUtf8(text, charset)) throw notUtf8()
+    return { text, charset }
+  }
+
+  async #body(): Promise<string> {
+    // RFC 9110 §8.4.1 reserves `identity` for an encoding that changes nothing.
+    if (!/^(?:identity)?$/i.test(this.header('content-encoding') ?? '')) {
       throw new OAuthError('invalid_request', 'The body must not be compressed.')
     }
     if (Number(this.header('content-length') ?? 0) > maxBodySize) throw tooLarge()
@@ -189,10 +200,7 @@ export class FetchSource implements RequestSource {
   }
 }
 
-const isInUtf8 = (given: string, contentType: string): boolean => {
-  const [type = '', charset = 'charset=utf-8', ...more] = given.split(/ *; */)
-  return type === contentType && /^charset=(?:utf-8|"utf-8")$/.test(charset) && more.length === 0
-}
+const notUtf8 = (): OAuthError => new OAuthError('invalid_request', 'The body must be in UTF-8.')
 
 const tooLarge = (): OAuthError =>
   new OAuthError('invalid_request', `The body is larger than ${maxBodySize} bytes.`, {

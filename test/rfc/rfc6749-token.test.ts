@@ -979,6 +979,9 @@ describe('methods, content types and limits of the token endpoint', () => {
     'application/x-www-form-urlencoded; charset=UTF-8',
     'application/x-www-form-urlencoded; charset="utf-8"',
     'APPLICATION/X-WWW-FORM-URLENCODED',
+    'application/x-www-form-urlencoded;',
+    'application/x-www-form-urlencoded\t;charset=utf-8',
+    'application/x-www-form-urlencoded; charset=iso-8859-1',
   ])('RFC 6749 Appendix B accepts the content type %s', async (type) => {
     const headers = { authorization: authorization(), 'content-type': type }
     expect((await post(headers, machine)).status).toBe(200)
@@ -990,7 +993,7 @@ describe('methods, content types and limits of the token endpoint', () => {
     'text/plain',
     'application/x-www-form-urlencodedX',
     'application/x-www-form-urlencoded;charset=utf-16',
-    'application/x-www-form-urlencoded\t;charset=utf-8',
+    'application/x-www-form-urlencoded; charset = utf-8',
     'application/x-www-form-urlencoded x',
     'application/x-www-form-urlencoded, application/json',
     '',

@@ -595,7 +595,7 @@ describe('RFC 7591 §3.1 the body of the registration request', () => {
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data',
-    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
     'application/jwt',
     '',
   ])('DR-03 rejects the content type %j [T195]', async (type) => {

@@ -44,7 +44,7 @@ const notForUsers = (): OAuthError =>
 /** Authenticates the request by the token in the header, or in a form (RFC 6750 §2.2). */
 const holderOf = async (request: HttpRequest, server: ServerContext): Promise<Auth> => {
   const isForm =
-    request.method === 'POST' && request.contentType.startsWith('application/x-www-form-urlencoded')
+    request.method === 'POST' && request.mediaType?.type === 'application/x-www-form-urlencoded'
   const token = isForm ? new Parameters(await request.formText()).opaque('access_token') : undefined
   return tokenHolder(request, server, token)
 }

@@ -187,7 +187,7 @@ describe('a body that the server does not accept', () => {
       'application/jsonp',
       'application/json; charset=utf-16',
       'application/json, text/plain',
-      'application/x-www-form-urlencoded; charset=iso-8859-1',
+      'application/x-www-form-urlencoded; charset=utf-16',
     ]
     for (const type of types) {
       for (const [id, path] of targets())

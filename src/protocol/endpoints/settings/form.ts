@@ -28,8 +28,9 @@ export const readScript = async (http: HttpRequest, shape: FormShape): Promise<P
 
 const scriptText = async (http: HttpRequest, shape: FormShape): Promise<string> => {
   if (isBodiless(http)) return ''
-  const isJson = /^application\/json\b/i.test(http.headers.get('content-type') ?? '')
-  return isJson ? formOfJson(await http.jsonText(), shape) : http.formText()
+  return http.mediaType?.type === 'application/json'
+    ? formOfJson(await http.jsonText(), shape)
+    : http.formText()
 }
 
 // A script that sends no fields, for example to revoke a token, may omit the body and the content type.
