@@ -1,5 +1,12 @@
 import { createPublicKey } from 'node:crypto'
 import type { JSONWebKeySet, JWK } from 'jose'
+import {
+  acceptedKeys,
+  algorithmsOf,
+  foreignKeyProblem,
+  isSecretKey,
+  type UncheckedKey,
+} from './foreign-key.ts'
 import { InvalidField } from './invalid-field.ts'
 import { remoteAddressProblem } from './remote-address.ts'
 
@@ -7,21 +14,9 @@ import { remoteAddressProblem } from './remote-address.ts'
 
 const maxKeys = 20
 const maxSetLength = 16_384
-const minRsaBits = 2_048
-/** The maximum length of an RSA key. Verifying a signature takes longer with a longer key. */
-const maxRsaBits = 8_192
 const maxKeyIdLength = 255
 
-// The private members of RFC 7518 §6.2.2, §6.3.2 and §6.4.1.
-const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 const publicMembers = ['kty', 'kid', 'use', 'key_ops', 'alg', 'crv', 'x', 'y', 'n', 'e'] as const
-
-/** The supported signature algorithms, by key type and curve. */
-const algorithmsOf: Readonly<Record<string, readonly string[]>> = {
-  RSA: ['RS256', 'PS256'],
-  'EC P-256': ['ES256'],
-  'OKP Ed25519': ['EdDSA', 'Ed25519'],
-}
 
 const refused = (sentence: string): InvalidField => new InvalidField('jwks', sentence)
 
@@ -33,13 +28,9 @@ const refused = (sentence: string): InvalidField => new InvalidField('jwks', sen
 export const clientKeys = (document: unknown): JSONWebKeySet => {
   const usable = publicOnly(document).filter(isForSignatures).map(publicKey)
   if (usable.length === 0)
-    throw refused(
-      'The set must contain a signature key of type RSA, EC with P-256 or OKP with Ed25519.',
-    )
+    throw refused(`The set must contain a signature key of type ${acceptedKeys}.`)
   return { keys: usable }
 }
-
-type UncheckedKey = Readonly<Record<string, unknown>>
 
 /**
  * Returns the keys of a set unchanged if all keys are public.
@@ -50,9 +41,7 @@ export const publicOnly = (document: unknown): readonly UncheckedKey[] => {
   if (!Array.isArray(keys) || !keys.every(isObject))
     throw refused('The keys must be a JSON Web Key Set (RFC 7517).')
   if (keys.length > maxKeys) throw refused(`There can be at most ${maxKeys} keys.`)
-  const isSecret = (key: UncheckedKey) =>
-    key.kty === 'oct' || secretMembers.some((name) => Object.hasOwn(key, name))
-  if (keys.some(isSecret)) throw refused('The key set must not contain secret keys.')
+  if (keys.some(isSecretKey)) throw refused('The key set must not contain secret keys.')
   return keys
 }
 
@@ -90,13 +79,12 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const isForSignatures = ({ kty, crv, use, alg }: UncheckedKey): boolean => {
-  const algorithms = algorithmsOf[kty === 'RSA' ? 'RSA' : `${kty} ${crv}`]
+const isForSignatures = (key: UncheckedKey): boolean => {
+  const { use, alg } = key
+  const algorithms = algorithmsOf(key)
   const isSignatureUse = use === undefined || use === 'sig'
   return (
-    isSignatureUse &&
-    algorithms !== undefined &&
-    (alg === undefined || algorithms.includes(`${alg}`))
+    isSignatureUse && algorithms.length > 0 && (alg === undefined || algorithms.includes(`${alg}`))
   )
 }
 
@@ -109,19 +97,16 @@ const publicKey = (source: UncheckedKey): JWK => {
   const key = Object.fromEntries(
     members.filter((name) => source[name] !== undefined).map((name) => [name, source[name]]),
   )
-  const length = rsaLength(key)
-  if (length !== undefined && (length < minRsaBits || length > maxRsaBits))
-    throw refused(`An RSA key must have ${minRsaBits} to ${maxRsaBits} bits.`)
+  checkMaterial(key)
   return key
 }
 
-/**
- * Returns the length of an RSA key in bits, or undefined for another type. Also checks that an EC point is on its
- * curve.
- */
-const rsaLength = (key: JWK): number | undefined => {
+/** Checks the numbers of a key, and that an EC point is on its curve. @throws InvalidField */
+const checkMaterial = (key: JWK): void => {
+  const problem = foreignKeyProblem(key)
+  if (problem !== undefined) throw refused(problem)
   try {
-    return createPublicKey({ key, format: 'jwk' }).asymmetricKeyDetails?.modulusLength
+    createPublicKey({ key, format: 'jwk' })
   } catch {
     throw refused('A key is malformed.')
   }

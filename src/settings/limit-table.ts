@@ -76,19 +76,22 @@ export const limitTable = {
     points: 100,
     seconds: oneMinute,
     per: 'address and client',
-    sentence: 'Failed client authentications, at every endpoint that authenticates clients.',
+    sentence:
+      'Failed client authentications, at every endpoint that authenticates clients, and refused request objects.',
   },
   wrongSecrets: {
     points: 1_000,
     seconds: oneMinute,
     per: 'address',
-    sentence: 'Failed client authentications for all clients, including unknown clients.',
+    sentence:
+      'Failed client authentications and refused request objects for all clients, including unknown clients.',
   },
   wrongGrants: {
     points: 1_000,
     seconds: oneMinute,
     per: 'address and client',
-    sentence: 'Authorization codes, refresh tokens and device codes that are not valid.',
+    sentence:
+      'Authorization codes, refresh tokens, device codes and DPoP proofs that are not valid.',
   },
   wrongTokens: {
     points: 1_000,

@@ -30,7 +30,11 @@ let key: ClientKey
 let clientId: string
 beforeAll(async () => {
   site = await remoteSite()
-  app = await startServer({ ...outbound, outbound: site.outbound })
+  app = await startServer({
+    ...outbound,
+    outbound: site.outbound,
+    dangerouslyIgnoreLimits: true,
+  })
   key = await newClientKey()
   clientId = await clientWith({ jwks: jwksOf(key) })
 })

@@ -5,7 +5,7 @@ import type { Parameters } from '../../model/parameters.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { ClientCredentials } from '../plug-ins/client-authentication-method.ts'
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
-import type { ServerContext } from '../server-context.ts'
+import type { ServerContext, Throttling } from '../server-context.ts'
 
 // These error descriptions do not reveal whether a client exists or why a credential is wrong.
 const namesNoClient =
@@ -42,19 +42,21 @@ export const authenticateClient = async (
   const { method, credentials } = credentialsIn(http, params, server)
   const { clientId } = credentials
   const { address } = http
-  const { getClient, limits } = server
+  const { getClient } = server
   const lookup: ClientLookup = { address }
-  checkLimits(http, clientId, server)
+  checkWrongSecrets(http, clientId, server)
   alongside?.()
   const client = await getClient(clientId, lookup)
   // Verify credentials for unknown clients too, so that the response time does not reveal which clients exist.
-  const isProven = await method.proves(credentials, client, server, lookup)
+  const proven = method.proves(credentials, client, server, lookup)
+  const isProven = await Promise.resolve(proven).catch(async (error: unknown) => {
+    if (!(error instanceof OAuthError) || error.code !== 'invalid_client') throw error
+    await countWrongSecret(http, clientId, client, server)
+    if (client) noteRefusal(client, error.message)
+    throw error
+  })
   if (!isProven || !client?.isActive) {
-    // Don't count failures for unknown clients: an attacker could create unlimited counters.
-    await Promise.all([
-      limits.countFailure('wrongSecrets', address),
-      client && limits.countFailure('wrongSecretsOfClient', address, clientId),
-    ])
+    await countWrongSecret(http, clientId, client, server)
     if (client && !isProven) noteRefusal(client, `The credentials for ${method.name} are wrong.`)
     const sentence = credentials.proof === undefined ? lacksCredential : wrongCredential
     throw refused(http, server, sentence)
@@ -80,14 +82,33 @@ export const recallAuthenticated = async (
   if (!method.isRepeatable) return undefined
   const recalled = server.recallClient(credentials.clientId)
   if (!recalled?.client.isActive || !isMethodOf(recalled.client, method)) return undefined
-  checkLimits(http, credentials.clientId, server)
+  checkWrongSecrets(http, credentials.clientId, server)
   const isProven = await method.proves(credentials, recalled.client, server, {})
   return isProven ? recalled : undefined
 }
 
-const checkLimits = ({ address }: Sender, clientId: string, { limits }: ServerContext): void => {
+/** Refuses a sender after too many failures of `countWrongSecret`. @throws OAuthError 429 */
+export const checkWrongSecrets = (
+  { address }: Pick<Sender, 'address'>,
+  clientId: string,
+  { limits }: Throttling,
+): void => {
   limits.check('wrongSecrets', address)
   limits.check('wrongSecretsOfClient', address, clientId)
+}
+
+/** Counts a wrong secret, a refused assertion or a refused request object. */
+export const countWrongSecret = async (
+  { address }: Pick<Sender, 'address'>,
+  clientId: string,
+  client: Client | undefined,
+  { limits }: Throttling,
+): Promise<void> => {
+  // Don't count failures for unknown clients: an attacker could create unlimited counters.
+  await Promise.all([
+    limits.countFailure('wrongSecrets', address),
+    client && limits.countFailure('wrongSecretsOfClient', address, clientId),
+  ])
 }
 
 const isMethodOf = (

@@ -1,5 +1,6 @@
 import {
   createLocalJWKSet,
+  decodeProtectedHeader,
   errors,
   type JSONWebKeySet,
   type JWTVerifyResult,
@@ -9,6 +10,7 @@ import { signatureAlgorithms } from '../../crypto/jose.ts'
 import { OutboundFailed } from '../../http/outbound/outbound.ts'
 import type { Client } from '../../model/client.ts'
 import { clientKeys } from '../../model/client-keys.ts'
+import { foreignKeyProblem } from '../../model/foreign-key.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { ClientLookup } from '../client-lookup.ts'
@@ -19,6 +21,11 @@ export const clockSkew = 60
 /** If fetched keys are older than this number of seconds, a JWT with an unknown key causes another fetch. */
 const minKeyAge = 60
 const maxKeySetSize = 65_536
+/**
+ * The maximum number of keys with which the server verifies one JWT. The client chooses its keys and a stranger sends
+ * the JWT, so each further key would cost the server time.
+ */
+const maxTriedKeys = 3
 
 /** A JWT that a client sent. */
 export interface ClientJwt {
@@ -46,7 +53,7 @@ const keysOf = async (
   { outbound, limits }: Pick<ServerContext, 'outbound'> & Throttling,
   { address = '', maxAge }: KeyLookup,
 ): Promise<JSONWebKeySet> => {
-  if (jwksUri === null) return JSON.parse(jwks ?? '{"keys":[]}') as JSONWebKeySet
+  if (jwksUri === null) return acceptable(JSON.parse(jwks ?? '{"keys":[]}') as JSONWebKeySet)
   try {
     return await outbound.json({
       url: jwksUri,
@@ -68,6 +75,11 @@ const keysOf = async (
   }
 }
 
+// Earlier versions stored keys that are not accepted any more.
+const acceptable = ({ keys }: JSONWebKeySet): JSONWebKeySet => ({
+  keys: keys.filter((key) => foreignKeyProblem({ ...key }) === undefined),
+})
+
 /**
  * A public key whose private key nobody has. The server verifies JWTs of unknown clients with this key, so that the
  * response time does not reveal which clients exist.
@@ -84,7 +96,7 @@ const nobodysKeys: JSONWebKeySet = {
 }
 
 /**
- * Returns the verified JWT; undefined if several keys match the JWT and none of them signed it.
+ * Returns the verified JWT; undefined if several keys match the JWT and none of the first `maxTriedKeys` signed it.
  * @throws JOSEError for every other invalid JWT
  */
 const verified = async (
@@ -101,10 +113,13 @@ const verified = async (
     return await jwtVerify(jwt, createLocalJWKSet(keys), options)
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-    // Try each matching key, because the JWT does not identify the key.
+    // Try the first matching keys, because the JWT does not identify the key.
+    let tried = 0
     for await (const key of error) {
       const found = await jwtVerify(jwt, key, options).catch(ifUnsigned)
       if (found) return found
+      tried += 1
+      if (tried === maxTriedKeys) return undefined
     }
     return undefined
   }
@@ -142,6 +157,20 @@ export const verifiedJwt = async (
     if (reason) throw reason
     if (error instanceof errors.JOSEError) return undefined
     throw error
+  }
+}
+
+/** Returns a sentence that asks for a `kid`, if the header of a JWT contains none; otherwise an empty text. */
+export const kidHint = (jwt: string): string =>
+  namesKey(jwt)
+    ? ''
+    : ` Its header names no key, so at most ${maxTriedKeys} keys of the client are tried: send the kid of the key.`
+
+const namesKey = (jwt: string): boolean => {
+  try {
+    return decodeProtectedHeader(jwt).kid !== undefined
+  } catch {
+    return true
   }
 }
 

@@ -5,7 +5,7 @@ import type { Client } from '../../model/client.ts'
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 import { checkClaims, refused } from './assertion-claims.ts'
-import { clockSkew, verifiedJwt } from './client-jwt.ts'
+import { clockSkew, kidHint, verifiedJwt } from './client-jwt.ts'
 
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const maxAssertionLength = 8_192
@@ -64,7 +64,12 @@ export const privateKeyJwt = (
     const signer = usesKeys(client) ? client : undefined
     const signed = { jwt: proof, noun: 'assertion', refused }
     const assertion = await verifiedJwt(signed, signer, server, lookup)
-    if (!signer || !assertion) return false
+    if (!signer || !assertion) {
+      const hint = kidHint(proof)
+      // The description is the same for an unknown client.
+      if (hint !== '') throw refused(`The client is unknown, or did not sign the assertion.${hint}`)
+      return false
+    }
     const { jti, exp } = checkClaims(assertion, server)
     // Record the use last, so that only valid assertions are recorded. `claimOnce` returns false for a repeated use.
     const used = server.transientValues<true>('client_assertion')

@@ -3,6 +3,7 @@ import { checkDpopProof, type DpopProof, InvalidProof } from '../../crypto/dpop-
 import { signatureAlgorithms } from '../../crypto/jose.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { PresentedToken } from '../../model/auth.ts'
+import { foreignKeyProblem } from '../../model/foreign-key.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Redemption } from '../../model/redemption.ts'
 import { returnsCode } from '../../model/response-type.ts'
@@ -135,6 +136,7 @@ const checkHolder = async (
     uri: `${origin}${path}`,
     now: server.clock(),
     algorithms: signatureAlgorithms(server.settings),
+    keyProblem: foreignKeyProblem,
     accessToken,
   }).catch((error: unknown) => {
     if (error instanceof InvalidProof) throw refuse('invalid_dpop_proof', error.message)
@@ -163,6 +165,7 @@ const proofOf = async (
     uri: `${origin}${http.path}`,
     now: server.clock(),
     algorithms: signatureAlgorithms(server.settings),
+    keyProblem: foreignKeyProblem,
   }).catch((error: unknown) => {
     if (error instanceof InvalidProof) throw refused(error.message, server, error.cause)
     throw error

@@ -8,6 +8,10 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import { withoutFragment } from '../../model/openid-client-metadata.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { hasImposed } from '../../model/self-imposed-rules.ts'
+import {
+  checkWrongSecrets,
+  countWrongSecret,
+} from '../client-authentication/authenticate-client.ts'
 import { clockSkew } from '../client-authentication/client-jwt.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { ReferredRequest } from '../plug-ins/extension.ts'
@@ -53,6 +57,7 @@ const read = async (
   const client = await server.getClient(sent.required('client_id'), lookup)
   // `proveRedirect` refuses an unknown or inactive client before it uses other parameters.
   if (!client?.isActive) return undefined
+  checkWrongSecrets({ address }, client.clientId, server)
   try {
     const jwt = await objectOf(given, client, server, address)
     const at = firstReadAt(sent, jwt, server)
@@ -63,8 +68,11 @@ const read = async (
     const mayExpire = accepted.claims.exp !== undefined
     return { params, ...(mayExpire && { added: recorded(at, jwt, server) }) }
   } catch (error) {
-    if (error instanceof OAuthError) return { params: sent, refusal: error }
-    throw error
+    if (!(error instanceof OAuthError)) throw error
+    // A stranger can make the server verify signatures in vain.
+    if (error.code === 'invalid_request_object')
+      await countWrongSecret({ address }, client.clientId, client, server)
+    return { params: sent, refusal: error }
   }
 }
 

@@ -4,7 +4,12 @@ import { requestObjectAlgorithms, withoutClaims } from '../../crypto/jose.ts'
 import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
-import { claimProblem, clockSkew, verifiedJwt } from '../client-authentication/client-jwt.ts'
+import {
+  claimProblem,
+  clockSkew,
+  kidHint,
+  verifiedJwt,
+} from '../client-authentication/client-jwt.ts'
 import type { ServerContext } from '../server-context.ts'
 
 const maxIdLength = 255
@@ -78,7 +83,9 @@ const signedClaims = async (
   const signed = { jwt, at, noun: 'request object', refused }
   const verified = await verifiedJwt(signed, client, server, { address })
   if (!verified)
-    throw refused('The signature of the request object does not match the keys of the client.')
+    throw refused(
+      `The signature of the request object does not match the keys of the client.${kidHint(jwt)}`,
+    )
   return verified.payload
 }
 

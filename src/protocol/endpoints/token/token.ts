@@ -89,11 +89,14 @@ const issuedFor = async (
     return await redeemed({ client, params, http: request, now: server.clock(), found }, server)
   } catch (error) {
     noteRefusal(error, client, server)
-    if (error instanceof OAuthError && error.code === 'invalid_grant')
+    if (error instanceof OAuthError && guessedErrors.includes(error.code))
       await server.limits.countFailure('wrongGrants', request.address, client.clientId)
     throw error
   }
 }
+
+/** The errors that count towards the limit `wrongGrants`. */
+const guessedErrors: readonly string[] = ['invalid_grant', 'invalid_dpop_proof']
 
 // These errors tell a device to continue polling (RFC 8628 §3.5).
 const pollingErrors: readonly string[] = ['authorization_pending', 'slow_down']
