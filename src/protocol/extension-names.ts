@@ -1,4 +1,4 @@
-import type { OwnKind, SecretKind } from '../crypto/digest.ts'
+import type { OwnKind } from '../crypto/digest.ts'
 import type { OwnEventName } from '../model/audit-event.ts'
 import {
   isBuiltInErrorCode,
@@ -13,12 +13,20 @@ import type { Limit } from '../settings/limit-table.ts'
 declare const shape: unique symbol
 
 /** A kind of short-lived values of the type `T`. */
-export interface ShortLivedKind<T> {
+export interface OwnShortLived<T> extends OwnBound {
   readonly [shape]?: T
 }
 
+/** The bound of a kind of short-lived values. */
+export interface OwnBound {
+  /** The maximum number of values of one owner. A further value removes the value that expires first. Default 100. */
+  readonly most?: number
+  /** The maximum number of characters of a value as JSON. Default 65,536. */
+  readonly size?: number
+}
+
 /** Declares a kind of short-lived values of the type `T`. The values are stored as JSON. */
-export const shortLived = <T>(): ShortLivedKind<T> => ({})
+export const shortLived = <T>(bound: OwnBound = {}): OwnShortLived<T> => bound
 
 /** The names that an extension registers in addition to its grants and endpoints. */
 export interface DeclaredNames {
@@ -29,7 +37,7 @@ export interface DeclaredNames {
   /** Names of audit events. */
   readonly events?: readonly string[]
   /** Kinds of short-lived values, such as one-time codes. */
-  readonly values?: Readonly<Record<string, ShortLivedKind<unknown>>>
+  readonly values?: Readonly<Record<string, OwnShortLived<unknown>>>
 }
 
 /** The names in an optional table. */
@@ -38,7 +46,7 @@ type KeyOf<T> = keyof NonNullable<T> & string
 /** The part of the server context that `ExtensionNames` needs. */
 interface Port {
   /** Returns the short-lived values of one kind. */
-  transientValues<T>(kind: SecretKind): TransientValues<T>
+  transientValues<T>(kind: OwnKind, bound?: OwnBound): TransientValues<T>
   /** Records an audit event of an extension. */
   recordEvent(name: OwnEventName, about: About<OwnEventName>): Promise<void>
 }
@@ -59,7 +67,7 @@ export interface ExtensionNames<D extends DeclaredNames = DeclaredNames> {
   values<Name extends KeyOf<D['values']>>(
     name: Name,
     server: Port,
-  ): TransientValues<NonNullable<D['values']>[Name] extends ShortLivedKind<infer T> ? T : never>
+  ): TransientValues<NonNullable<D['values']>[Name] extends OwnShortLived<infer T> ? T : never>
   /** Records an audit event. The details must not contain secrets. */
   record(
     event: NonNullable<D['events']>[number],
@@ -91,7 +99,7 @@ export const extensionNames = <const D extends DeclaredNames>(
         ...options,
         status: declared.errors?.[code] ?? 400,
       }),
-    values: (name, server) => server.transientValues(own(name)),
+    values: (name, server) => server.transientValues(own(name), declared.values?.[name]),
     record: (event, about, server) => server.recordEvent(own(event), about),
   }
 }
@@ -131,6 +139,9 @@ export const nameProblems = (
   for (const [limit, { points, seconds }] of Object.entries(limits))
     if (![points, seconds].every((number) => Number.isSafeInteger(number) && number > 0))
       problems.push(`the limit ${limit} needs whole numbers above 0 as points and seconds`)
+  for (const [value, { most = 1, size = 1 }] of Object.entries(values))
+    if (![most, size].every((number) => Number.isSafeInteger(number) && number > 0))
+      problems.push(`the short-lived values ${value} need whole numbers above 0 as most and size`)
   if (new Set(events).size < events.length) problems.push('an event is declared twice')
   for (const [code, status] of Object.entries(errors)) {
     if (!fits(code, codeSyntax)) problems.push(`${JSON.stringify(code)} is not a valid error code`)

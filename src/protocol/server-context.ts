@@ -1,4 +1,4 @@
-import type { SecretKind } from '../crypto/digest.ts'
+import type { OwnKind } from '../crypto/digest.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
 import type { Outbound } from '../http/outbound/outbound.ts'
@@ -20,10 +20,12 @@ import type { ClientRefusals } from '../records/clients/client-refusals.ts'
 import type { SigningKeys } from '../records/keys/signing-keys.ts'
 import type { Limits } from '../records/limits.ts'
 import type { Records } from '../records/records.ts'
+import type { ShortLivedKind } from '../records/short-lived-kinds.ts'
 import type { TransientValues } from '../records/transient-values.ts'
 import type { UserLinks } from '../records/users/user-links.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ClientFinder, ProviderOperations } from './client-lookup.ts'
+import type { OwnBound } from './extension-names.ts'
 import type { ClientAuthenticationMethodFor } from './plug-ins/client-authentication-method.ts'
 import type { EndpointFor } from './plug-ins/endpoint.ts'
 import type { ExtensionFor } from './plug-ins/extension.ts'
@@ -170,7 +172,7 @@ export interface ServerContext
   /** Sends outbound HTTP requests. */
   readonly outbound: Outbound
   /** Returns the short-lived values of one kind. */
-  transientValues<T>(kind: SecretKind): TransientValues<T>
+  transientValues<T>(kind: ShortLivedKind | OwnKind, bound?: OwnBound): TransientValues<T>
   /** Records an audit event of an extension. */
   recordEvent(name: OwnEventName, about: About<OwnEventName>): Promise<void>
 }

@@ -11,8 +11,8 @@ export interface PendingAuthorization {
   readonly terms: string
   readonly userId: User['id']
   readonly sessionId: string
-  /** The URL at which the user can log in with another account, and then sees the same request. */
-  readonly otherAccount: string
+  /** The URL of the request, which the browser opens after the user has logged in with another account. */
+  readonly again: string
 }
 
 /** A notice that the next settings page of a session displays once: a confirmation and possibly a new secret. */

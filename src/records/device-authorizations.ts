@@ -1,11 +1,12 @@
-import type { SecretKind } from '../crypto/digest.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import { randomString } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
 import type { CodeBinding } from '../model/authorization.ts'
+import { networkOf } from '../model/network.ts'
 import type { UserId } from '../model/user.ts'
 import { userCodeAlphabet, userCodeIn, userCodeLength } from '../model/user-code.ts'
 import { retryOnCollision } from './context.ts'
+import type { ShortLivedKind } from './short-lived-kinds.ts'
 import type { TransientValues } from './transient-values.ts'
 
 /** The request of a device, stored under its device code. RFC 8628 §3.1. */
@@ -47,28 +48,29 @@ interface DeviceContext {
   readonly keys: KeyRing
   readonly clock: () => number
   readonly random: RandomSource
-  transientValues<T>(kind: SecretKind): TransientValues<T>
+  transientValues<T>(kind: ShortLivedKind): TransientValues<T>
 }
 
 /** Stores device codes and user codes, from the request of the device to the redemption. */
 export const deviceAuthorizations = ({ transientValues, keys, clock, random }: DeviceContext) => {
   const requests = transientValues<DeviceAuthorization>('device_code')
-  const decisions = transientValues<DeviceDecision>('device_code')
-  const intervals = transientValues<number>('device_code')
-  const polls = transientValues<true>('device_code')
+  const decisions = transientValues<DeviceDecision>('device_decision')
+  const intervals = transientValues<number>('device_interval')
+  const polls = transientValues<true>('device_poll')
   const userCodes = transientValues<string>('user_code')
   const decisionOf = (deviceCode: string): string => `${deviceCode} decision`
   const intervalOf = (deviceCode: string): string => `${deviceCode} interval`
   const pollOf = (deviceCode: string): string => `${deviceCode} poll`
 
   return {
-    /** Stores the request of a device, and returns the device code and the user code. */
-    async begin(asked: DeviceAuthorization) {
-      const deviceCode = await requests.put(asked, keptUntil(asked))
+    /** Stores the request of a device at this IP address, and returns the device code and the user code. */
+    async begin(asked: DeviceAuthorization, address: string) {
+      const owner = `${networkOf(address)} ${asked.clientId}`
+      const deviceCode = await requests.put(asked, keptUntil(asked), owner)
       const userCode = await retryOnCollision(async () => {
         const drawn = randomString(userCodeLength, random, userCodeAlphabet)
         const [name = ''] = keys.lookupDigests(drawn)
-        return (await userCodes.claim(name, deviceCode, asked.expiresAt)) ? drawn : undefined
+        return (await userCodes.claim(name, deviceCode, asked.expiresAt, owner)) ? drawn : undefined
       })
       return { deviceCode, userCode }
     },

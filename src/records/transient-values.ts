@@ -1,6 +1,9 @@
-import { type Digest, digestOf, type SecretKind } from '../crypto/digest.ts'
+import { type Digest, digestOf, type OwnKind, type SecretKind } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
+import { OAuthError } from '../model/oauth-error.ts'
+import type { Room } from '../store/contract/transients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
+import { type Bound, boundOf, type Counted, type ShortLivedKind } from './short-lived-kinds.ts'
 
 /**
  * Milliseconds for which a used proof is stored after its expiry. A node whose clock is behind may still accept the
@@ -8,16 +11,31 @@ import { type RecordsContext, retryOnCollision } from './context.ts'
  */
 const replayMargin = 300_000
 
+/** The sender of a proof that may be used once. */
+export interface Sender {
+  readonly clientId: string
+  /** The IP address; empty if the client signed the proof, so that only the client can use up its limit. */
+  readonly address: string
+}
+
 /**
  * Stores short-lived values under names. The store contains only the digest of a name and the sealed value, so values
- * that were written without the secret key are ignored.
+ * that were written without the secret key are ignored. The bound of the kind limits the number of values of each owner
+ * and the size of a value.
  */
 export class TransientValues<T> {
   readonly #kind: SecretKind
   readonly #context: RecordsContext
+  readonly #bound: Bound
 
-  constructor(kind: SecretKind, context: RecordsContext) {
-    this.#kind = kind
+  /** @param own the bound that an extension declares for its kind */
+  constructor(
+    kind: ShortLivedKind | OwnKind,
+    context: RecordsContext,
+    own?: Partial<Pick<Counted, 'most' | 'size'>>,
+  ) {
+    this.#bound = boundOf(kind, own)
+    this.#kind = this.#bound.storedAs ?? (kind as SecretKind)
     this.#context = context
   }
 
@@ -26,31 +44,57 @@ export class TransientValues<T> {
     return digestOf(this.#kind, name)
   }
 
-  /** Stores a value and returns its random name. */
-  put(value: T, expiresAt: number): Promise<string> {
+  /**
+   * Stores a value and returns its random name.
+   * @param owner the user, address or other owner by which the values of the kind are counted
+   * @throws OAuthError 413 if the value is larger than the kind allows
+   */
+  put(value: T, expiresAt: number, owner: string): Promise<string> {
     return retryOnCollision(async () => {
       const name = randomString(bits256, this.#context.random)
-      return (await this.claim(name, value, expiresAt)) ? name : undefined
+      return (await this.claim(name, value, expiresAt, owner)) ? name : undefined
     })
   }
 
-  /** Stores a value under a free name. Returns false if the name is taken, also by a concurrent caller. */
-  claim(name: string, value: T, expiresAt: number): Promise<boolean> {
-    const { transients, clock } = this.#context
-    return transients.put(this.#key(name), this.#sealed(name, value, expiresAt), expiresAt, clock())
-  }
-
-  /** Claims the name of a proof that may be used once. The proof remains stored for `replayMargin` after its expiry. */
-  claimOnce(name: string, value: T, expiresAt: number): Promise<boolean> {
-    // Round up, because the times of a JWT may have fractions, and times in the database may not.
-    return this.claim(name, value, Math.ceil(expiresAt) + replayMargin)
-  }
-
-  /** Stores a value, or replaces the value with the same name. */
-  async set(name: string, value: T, expiresAt: number): Promise<void> {
+  /**
+   * Stores a value under a free name. Returns false if the name is taken, also by a concurrent caller.
+   * @param owner required if the values of the kind are counted by owner
+   */
+  claim(name: string, value: T, expiresAt: number, owner?: string): Promise<boolean> {
     const { transients, clock } = this.#context
     const sealed = this.#sealed(name, value, expiresAt)
-    await transients.set(this.#key(name), sealed, expiresAt, clock())
+    return transients.put(this.#key(name), sealed, expiresAt, clock(), this.#room(owner))
+  }
+
+  /**
+   * Claims the name of a proof that may be used once. The proof remains stored for `replayMargin` after its expiry.
+   * @throws OAuthError 429 if the sender uses too many proofs. No proof is removed, because it could then be used again.
+   */
+  async claimOnce(
+    name: string,
+    value: T,
+    expiresAt: number,
+    { clientId, address }: Sender,
+  ): Promise<boolean> {
+    if (!('limit' in this.#bound))
+      throw new TypeError(`The kind ${this.#kind} has no limit for proofs.`)
+    const { limits } = this.#context
+    const { limit } = this.#bound
+    limits.check(limit, address, clientId)
+    // Round up, because the times of a JWT may have fractions, and times in the database may not.
+    const isFirst = await this.claim(name, value, Math.ceil(expiresAt) + replayMargin)
+    await limits.countFailure(limit, address, clientId)
+    return isFirst
+  }
+
+  /**
+   * Stores a value, or replaces the value with the same name.
+   * @param owner required if the values of the kind are counted by owner
+   */
+  async set(name: string, value: T, expiresAt: number, owner?: string): Promise<void> {
+    const { transients, clock } = this.#context
+    const sealed = this.#sealed(name, value, expiresAt)
+    await transients.set(this.#key(name), sealed, expiresAt, clock(), this.#room(owner))
   }
 
   /** Returns the value without removing it; undefined if it does not exist, has expired, or was tampered with. */
@@ -100,9 +144,22 @@ export class TransientValues<T> {
     return `${this.#kind}:${this.digest(name)}`
   }
 
+  #room(owner: string | undefined): Room | undefined {
+    if (!('per' in this.#bound)) return undefined
+    const { per, most } = this.#bound
+    if (owner === undefined)
+      throw new TypeError(`A short-lived value of the kind ${this.#kind} needs its owner: ${per}.`)
+    // Store a digest, so that the database contains neither IP addresses nor e-mail addresses.
+    return { owner: `${this.#kind}:${digestOf(this.#kind, `owner ${owner}`)}`, most }
+  }
+
   // Seal the expiry too, because an attacker could change the expiry column without the secret key.
   #sealed(name: string, value: T, expiresAt: number): string {
     const text = JSON.stringify({ expiresAt, value })
+    if (text.length > this.#bound.size)
+      throw new OAuthError('invalid_request', 'The request is too long to be stored.', {
+        status: 413,
+      })
     return this.#context.keys.seal('transient', text, [this.#key(name)])
   }
 

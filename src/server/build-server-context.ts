@@ -106,12 +106,13 @@ export const buildServerContext = (
     recordEvent: (name, about) => context.audit.add(context.store, name, about),
     // Record the used JWTs of clients in the database. If Redis recorded the JWTs and lost its data, the server would
     // accept a used JWT again.
-    transientValues: (kind) =>
+    transientValues: (kind, bound) =>
       new TransientValues(
         kind,
         (kind === 'client_assertion' || kind === 'request_object') && databaseTransients
           ? { ...context, transients: databaseTransients }
           : context,
+        bound,
       ),
   }
   return server

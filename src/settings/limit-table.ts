@@ -123,6 +123,19 @@ export const limitTable = {
     per: 'address and client',
     sentence: 'Pushed authorization requests of a public client.',
   },
+  signedByClient: {
+    points: 60_000,
+    seconds: oneMinute,
+    per: 'client',
+    sentence:
+      'Client assertions and request objects with `jti`, which the server stores until they expire.',
+  },
+  usedProofs: {
+    points: 120_000,
+    seconds: oneMinute,
+    per: 'address and client',
+    sentence: 'DPoP proofs, which the server stores until they expire.',
+  },
   clientDocuments: {
     points: 60,
     seconds: oneMinute,

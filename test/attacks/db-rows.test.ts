@@ -157,7 +157,9 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
     }
   })
   const values = valuesOf(it)
-  const names = await pair((which) => values.put(`value ${which}`, app.now() + 60_000 + which))
+  const names = await pair((which) =>
+    values.put(`value ${which}`, app.now() + 60_000 + which, 'owner'),
+  )
   const transient = await pair((which) =>
     row('transient', `key = 'authorization_code:${values.digest(names[which])}'`),
   )
@@ -376,6 +378,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
         free: {
           count: 'is used only by counters, which have no value',
           expires_at: 'can only shorten the lifetime, which the sealed value limits',
+          owner: 'can only remove values early, like a deletion of the row',
         },
       },
     ],
@@ -514,7 +517,7 @@ describe.each(storeNames)('on %s', (name) => {
 
   test('DB-05 expires a short-lived value at its sealed time even if the column is changed', async () => {
     const values = valuesOf(it)
-    const name = await values.put('a value', it.app.now() + 60_000)
+    const name = await values.put('a value', it.app.now() + 60_000, 'owner')
     await it.db.run('update oauth2server_transient set expires_at = expires_at + 100000000')
     expect(await values.get(name)).toBe('a value')
     it.app.advance(60)

@@ -2,6 +2,11 @@ import { globSync, readFileSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { withNeighbours } from '../../scripts/neighbours-table.js'
+import {
+  type Bound,
+  otherShortLivedRows,
+  shortLivedKinds,
+} from '../../src/records/short-lived-kinds.ts'
 import { describeSettings } from '../../src/settings/describe-settings.ts'
 import { limitNames, limitTable } from '../../src/settings/limit-table.ts'
 import { readPage, root } from './markdown.ts'
@@ -60,6 +65,29 @@ test('the page lists every limit and what it counts', () => {
     return `| \`${name}\` | ${number} in ${seconds} s | ${per} | ${sentence} |`
   })
   expect(page.split('\n').filter((line) => / in \d+ s \|/.test(line))).toEqual(rows)
+})
+
+test('the page lists every kind of short-lived values with its bound [T3508]', () => {
+  const number = (value: number) => new Intl.NumberFormat('en').format(value)
+  const ruleOf = (bound: Bound): string => {
+    if ('per' in bound)
+      return `${number(bound.most)} for each ${bound.per} | the first to expire goes`
+    if ('each' in bound) return `1 for each ${bound.each} | the new value replaces the old one`
+    return `the limit \`${bound.limit}\` | refused with 429`
+  }
+  const kinds = Object.entries(shortLivedKinds as Readonly<Record<string, Bound>>)
+  const rows = kinds.map(
+    ([kind, bound]) =>
+      `| \`${kind}\` | ${bound.sentence} | ${ruleOf(bound)} | ${number(bound.size)} |`,
+  )
+  const others = Object.entries(otherShortLivedRows).map(
+    ([prefix, sentence]) => `| \`${prefix}\` | ${sentence.replace(': ', ' | ')} | | |`,
+  )
+  const [, section = ''] = page.split('### Short-lived values\n')
+  const shown = (section.split('\n## ')[0] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+  expect(shown).toEqual([...rows, ...others])
 })
 
 test('the bounds on the page equal those of the settings', () => {

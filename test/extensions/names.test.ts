@@ -112,7 +112,7 @@ test('separates the values, events and limits of two extensions with the same na
   const asked: Endpoint = {
     ...endpoint('/oauth/mine'),
     async handle(request, server) {
-      const code = await mine.values('code', server).put({ by: key }, server.clock() + 60_000)
+      const code = await mine.values('code', server).put({ by: key }, server.clock() + 60_000, key)
       found.push(await yours.values('code', server).take(code))
       const both = await Promise.all([1, 2].map(() => mine.values('code', server).take(code)))
       found.push(both.filter((value) => value !== undefined))

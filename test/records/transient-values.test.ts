@@ -19,8 +19,8 @@ const open = () => {
   } as unknown as RecordsContext
   return {
     transients,
-    notices: new TransientValues<string>('settings_notice', context),
-    forms: new TransientValues<string>('settings_form', context),
+    notices: new TransientValues<string>('client_refusals', context),
+    forms: new TransientValues<string>('leaked_credential', context),
   }
 }
 
@@ -52,12 +52,12 @@ describe('named transient values', () => {
     expect(await notices.claim('name', 'notice', end)).toBe(true)
     expect(await forms.claim('name', 'form', end)).toBe(true)
     expect([await notices.get('name'), await forms.get('name')]).toEqual(['notice', 'form'])
-    const key = (kind: 'settings_notice' | 'settings_form') =>
-      `${kind}:${(kind === 'settings_form' ? forms : notices).digest('name')}`
-    const stored = await transients.take(key('settings_form'), 0)
+    const key = (kind: 'client_refusals' | 'leaked_credential') =>
+      `${kind}:${(kind === 'leaked_credential' ? forms : notices).digest('name')}`
+    const stored = await transients.take(key('leaked_credential'), 0)
     expect(stored).not.toContain('form')
-    await transients.delete(key('settings_notice'))
-    await transients.put(key('settings_notice'), stored ?? '', end, 0)
+    await transients.delete(key('client_refusals'))
+    await transients.put(key('client_refusals'), stored ?? '', end, 0)
     expect(await notices.get('name')).toBeUndefined()
   })
 })

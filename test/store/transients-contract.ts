@@ -67,6 +67,54 @@ export const transientsContract = (
       expect(await other.put(key, 'again', 10, 0)).toBe(true)
     })
 
+    test('with room for three values, an owner keeps the three that expire last, and other owners keep theirs [T3500]', async () => {
+      const { one, either } = both()
+      const [mine, theirs] = [
+        { owner: text(), most: 3 },
+        { owner: text(), most: 3 },
+      ]
+      const [first, second] = [text(), text()]
+      await one.put(second, 'theirs', 1_000, 0, theirs)
+      await one.set(first, 'theirs', 1_001, 0, theirs)
+      const keys = Array.from({ length: 10 }, () => text())
+      for (const [index, key] of keys.entries()) {
+        // Both operations count, and a value may be put or set at any node.
+        if (index % 3 === 0) await either(index).set(key, 'mine', 1_000 + index, 0, mine)
+        else expect(await either(index).put(key, 'mine', 1_000 + index, 0, mine)).toBe(true)
+      }
+      expect(await one.getMany(keys, 0)).toEqual([
+        ...Array.from({ length: 7 }, () => undefined),
+        'mine',
+        'mine',
+        'mine',
+      ])
+      expect(await one.getMany([first, second], 0)).toEqual(['theirs', 'theirs'])
+    })
+
+    test('a replaced value of an owner needs no room, and a value without an owner is not counted [T3501]', async () => {
+      const { one, other } = both()
+      const room = { owner: text(), most: 2 }
+      const [a, b, plain] = [text(), text(), text()]
+      await one.put(plain, 'plain', 10, 0)
+      await one.put(a, 'a', 100, 0, room)
+      await one.put(b, 'b', 101, 0, room)
+      for (let again = 0; again < 5; again += 1) await other.set(b, `b${again}`, 102, 0, room)
+      expect(await one.put(b, 'b', 103, 0, room)).toBe(false)
+      expect(await one.getMany([a, b, plain], 0)).toEqual(['a', 'b4', 'plain'])
+    })
+
+    test('50 concurrent values of one owner leave at most the bound after the next value [T3502]', async () => {
+      const { one, either } = both()
+      const room = { owner: text(), most: 5 }
+      const keys = Array.from({ length: 50 }, () => text())
+      await runConcurrently(50, (index) => either(index).put(keys[index] ?? '', 'v', 100, 0, room))
+      const last = text()
+      expect(await one.put(last, 'last', 101, 0, room)).toBe(true)
+      const kept = (await one.getMany([...keys, last], 0)).filter((value) => value !== undefined)
+      expect(kept).toHaveLength(5)
+      expect(kept).toContain('last')
+    })
+
     test('increment() returns a different number to each of 50 concurrent callers', async () => {
       const { one, other, either, key } = both()
       const numbers = await runConcurrently(50, (index) => either(index).increment(key, 10, 0))

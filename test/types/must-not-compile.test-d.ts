@@ -211,9 +211,9 @@ export const extensionsUseDeclaredNamesOnly = () => {
   context.limits.consume(names.limits.tries, '')
   // @ts-expect-error a limit that is not declared
   context.limits.consume(names.limits.others, '')
-  names.values('code', context).put({ by: 'me' }, 0)
+  names.values('code', context).put({ by: 'me' }, 0, 'owner')
   // @ts-expect-error a value of another type
-  names.values('code', context).put({ from: 'me' }, 0)
+  names.values('code', context).put({ from: 'me' }, 0, 'owner')
   // @ts-expect-error a kind that is not declared
   names.values('token', context)
   names.record('happened', { details: {} }, context)

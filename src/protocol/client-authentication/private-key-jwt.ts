@@ -74,7 +74,8 @@ export const privateKeyJwt = (
     // Record the use last, so that only valid assertions are recorded. `claimOnce` returns false for a repeated use.
     const used = server.transientValues<true>('client_assertion')
     const name = JSON.stringify([clientId, jti])
-    if (await used.claimOnce(name, true, (exp + clockSkew) * 1000)) return true
+    if (await used.claimOnce(name, true, (exp + clockSkew) * 1000, { clientId, address: '' }))
+      return true
     throw refused('The assertion was already used: a jti is accepted only once.')
   },
 })

@@ -9,6 +9,7 @@ import type { Redemption } from '../../model/redemption.ts'
 import { returnsCode } from '../../model/response-type.ts'
 import { hasImposed } from '../../model/self-imposed-rules.ts'
 import type { FoundToken } from '../../model/token.ts'
+import type { Sender } from '../../records/transient-values.ts'
 import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Identity, ServerContext } from '../server-context.ts'
@@ -55,7 +56,7 @@ export const dpop: Extension = {
     const named = params.optional('dpop_jkt')
     if (named !== undefined && named !== proof.thumbprint)
       throw refused('The DPoP proof uses another key than dpop_jkt.', server)
-    await useOnce(proof, server)
+    await useOnce(proof, { clientId: params.required('client_id'), address: http.address }, server)
     return { dpop_jkt: proof.thumbprint }
   },
 
@@ -95,7 +96,7 @@ async function bind(
   if (key !== undefined && key !== proof.thumbprint)
     throw new OAuthError('invalid_grant', 'The grant is bound to another key.')
   // Record the use last, so that a rejected request does not consume its proof.
-  await useOnce(proof, server)
+  await useOnce(proof, { clientId: redemption.client.clientId, address: http.address }, server)
   return { ...redemption, keyThumbprint: proof.thumbprint }
 }
 
@@ -120,7 +121,7 @@ const boundKey = (
 // RFC 9449 §7.1
 const checkHolder = async (
   { accessToken, credentials }: PresentedToken,
-  { token }: FoundToken,
+  { token, client }: FoundToken,
   server: ServerContext,
 ): Promise<void> => {
   const { method, path, resource } = credentials
@@ -145,7 +146,8 @@ const checkHolder = async (
   if (proof.thumbprint !== token.keyThumbprint)
     throw refuse('invalid_token', 'The access token is bound to another key.')
   if (!hasNonce(proof, server)) throw refuse('use_dpop_nonce', needsNonce)
-  if (!(await isFirstUse(proof, server))) throw refuse('invalid_dpop_proof', wasUsed)
+  const sender = { clientId: client.clientId, address: credentials.address }
+  if (!(await isFirstUse(proof, sender, server))) throw refuse('invalid_dpop_proof', wasUsed)
 }
 
 /**
@@ -185,16 +187,19 @@ const needsProof = 'A DPoP proof is needed.'
 const wasUsed = 'The DPoP proof was used before.'
 const needsNonce = 'The DPoP proof needs the nonce of this response.'
 
-const useOnce = async (proof: DpopProof, server: ServerContext): Promise<void> => {
-  if (!(await isFirstUse(proof, server))) throw refused(wasUsed, server)
+const useOnce = async (proof: DpopProof, sender: Sender, server: ServerContext): Promise<void> => {
+  if (!(await isFirstUse(proof, sender, server))) throw refused(wasUsed, server)
 }
 
 // RFC 9449 §11.1. The store ensures that only one node accepts a proof.
 const isFirstUse = (
   { thumbprint, jti, expiresAt }: DpopProof,
+  sender: Sender,
   server: ServerContext,
 ): Promise<boolean> =>
-  server.transientValues<true>('dpop_proof').claimOnce(`${thumbprint} ${jti}`, true, expiresAt)
+  server
+    .transientValues<true>('dpop_proof')
+    .claimOnce(`${thumbprint} ${jti}`, true, expiresAt, sender)
 
 // A nonce is the sealed time of its creation, so that each node can check the nonces of all nodes.
 const nonceClaims = ({ issuer }: Identity) => ['dpop_nonce', issuer]

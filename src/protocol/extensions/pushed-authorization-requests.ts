@@ -3,6 +3,7 @@ import type { ServerContext, Throttling } from '../server-context.ts'
 
 import type { HttpRequest } from '../../http/request.ts'
 import type { Client } from '../../model/client.ts'
+import { networkOf } from '../../model/network.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { Parameters } from '../../model/parameters.ts'
 import { hasImposed } from '../../model/self-imposed-rules.ts'
@@ -69,7 +70,7 @@ const pushEndpoint: Endpoint = {
       const added = (await extension.onPushedRequest?.(params, http, server)) ?? {}
       for (const [name, value] of Object.entries(added)) form.set(name, value)
     }
-    const reference = await storeRequest(client, form, server)
+    const reference = await storeRequest(client, form, http.address, server)
     const response = { request_uri: `${urn}${reference}`, expires_in: expiresIn }
     return jsonResponse(response, 201, responseHeaders(http, server))
   },
@@ -94,12 +95,16 @@ const formOf = (text: string, { clientId }: Client): URLSearchParams => {
 const storeRequest = (
   client: Client,
   form: URLSearchParams,
+  address: string,
   server: ServerContext,
 ): Promise<string> => {
   const expiresAt = server.clock() + expiresIn * 1000
+  // Anyone can send requests of a public client, and must not remove the requests of others.
+  const sender = client.isConfidential ? '' : networkOf(address)
   return requests(server).put(
     { clientId: client.clientId, form: form.toString(), expiresAt },
     expiresAt + timeToDecide * 1000,
+    `${client.clientId} ${sender}`,
   )
 }
 

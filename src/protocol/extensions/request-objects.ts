@@ -181,7 +181,8 @@ const used = (): OAuthError =>
 /** Records the use of a request object with `jti`. @throws OAuthError if the object was already used */
 const useOnce = async (use: UsedOnce, server: ServerContext): Promise<void> => {
   const expiresAt = (use.exp + clockSkew) * 1000 + timeToLogIn
-  if (!(await uses(server).claimOnce(nameOf(use), true, expiresAt))) throw used()
+  const sender = { clientId: use.clientId, address: '' }
+  if (!(await uses(server).claimOnce(nameOf(use), true, expiresAt, sender))) throw used()
 }
 
 /** Lets a client send its authorization request as a JWT, by value or by reference. */

@@ -72,7 +72,11 @@ export class EndedTokens {
     })
     for (const { rows } of tokens)
       if (rows[0]) await removed({ kind: 'client', key: rows[0].fields.clientKey })
-    const undo = await this.#kept.put({ userId, endedAt, tokens }, clock() + undoPeriod)
+    const undo = await this.#kept.put(
+      { userId, endedAt, tokens },
+      clock() + undoPeriod,
+      String(userId),
+    )
     return { names: tokens.map(({ name }) => name), undo }
   }
 
@@ -100,7 +104,8 @@ export class EndedTokens {
         return restored
       })
     } catch (error) {
-      if (error instanceof InvalidField) await this.#kept.set(undo, kept, clock() + undoPeriod)
+      if (error instanceof InvalidField)
+        await this.#kept.set(undo, kept, clock() + undoPeriod, String(userId))
       throw error
     }
   }

@@ -57,7 +57,7 @@ export class UserLinks {
     const email = validEmail(typed)
     const link = await this.#linkTo(purpose, email, next)
     // Without a recipient, store null, so that the store operations are the same.
-    const token = await this.#values.put(link, this.#context.clock() + linkLifetime * 1000)
+    const token = await this.#values.put(link, this.#context.clock() + linkLifetime * 1000, email)
     return link ? { purpose: link.purpose, email, token } : undefined
   }
 

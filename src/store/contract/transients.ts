@@ -1,9 +1,19 @@
-/** Stores short-lived values, such as codes and pending requests. The callers seal the values. */
+/** The owner of a value, and the maximum number of values of this owner. */
+export interface Room {
+  readonly owner: string
+  readonly most: number
+}
+
+/**
+ * Stores short-lived values, such as codes and pending requests. The callers seal the values. With `room`, a new value
+ * removes those values of its owner that expire first, until at most `room.most` values remain. Concurrent calls may
+ * together exceed this number; the next call removes the excess.
+ */
 export interface Transients {
   /** Stores a value. Returns false if the key is taken. */
-  put(key: string, value: string, expiresAt: number, now: number): Promise<boolean>
+  put(key: string, value: string, expiresAt: number, now: number, room?: Room): Promise<boolean>
   /** Stores or replaces a value. */
-  set(key: string, value: string, expiresAt: number, now: number): Promise<void>
+  set(key: string, value: string, expiresAt: number, now: number, room?: Room): Promise<void>
   get(key: string, now: number): Promise<string | undefined>
   /** Returns the values in the order of the keys. Looks up all keys concurrently or in one statement. */
   getMany(keys: readonly string[], now: number): Promise<readonly (string | undefined)[]>

@@ -7,6 +7,7 @@ export interface Commands {
   replace(key: string, ...values: readonly string[]): Promise<boolean>
   take(key: string, ...values: readonly string[]): Promise<string | undefined>
   increment(key: string, ...values: readonly string[]): Promise<number>
+  makeRoom(key: string, ...values: readonly string[]): Promise<readonly string[]>
   hmGet(key: string, fields: string[]): Promise<readonly (string | null)[]>
   del(key: string): Promise<number>
   ping(): Promise<string>

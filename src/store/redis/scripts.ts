@@ -64,7 +64,25 @@ return count`,
 })
 
 /**
+ * The key contains the sorted set of an owner: the keys of its values by their expiry. Arguments: the key of a value,
+ * its expires_at, the maximum number of values, milliseconds to live. Returns the keys of the values to delete.
+ */
+const makeRoom = defineScript({
+  NUMBER_OF_KEYS: 1,
+  SCRIPT: `
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
+local excess = redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[3])
+if excess <= 0 then return {} end
+local first = redis.call('ZRANGE', KEYS[1], 0, excess - 1)
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, excess - 1)
+return first`,
+  parseCommand,
+  transformReply: (reply: unknown) => (Array.isArray(reply) ? reply.map(String) : []),
+})
+
+/**
  * Operations for which Redis has no command. The client sends the digest of a script. If Redis does not know the
  * digest, the client sends the whole script.
  */
-export const scripts = { put, replace, take, increment }
+export const scripts = { put, replace, take, increment, makeRoom }

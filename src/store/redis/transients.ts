@@ -1,4 +1,4 @@
-import type { OpenTransients } from '../contract/transients.ts'
+import type { OpenTransients, Room } from '../contract/transients.ts'
 import type { Commands } from './connection.ts'
 
 /** Runs a command. @throws StoreUnavailable if Redis cannot run the command */
@@ -19,13 +19,30 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
     const [value, expiresAt] = await run((redis) => redis.hmGet(prefix + key, fields))
     return Number(expiresAt) > now ? (value ?? undefined) : undefined
   }
+  // One script cannot delete the excess values, because in a cluster, each key may be on another node. The client sends
+  // this command together with the write of the value, so that the write waits only if there are excess values.
+  const makeRoom = async (key: string, expiresAt: number, now: number, room?: Room) => {
+    if (!room) return
+    const owner = `${prefix}owner:${room.owner}`
+    const values = [key, `${expiresAt}`, `${room.most}`, life(expiresAt, now)]
+    const excess = await run((redis) => redis.makeRoom(owner, ...values))
+    await Promise.all(excess.map((one) => run((redis) => redis.del(prefix + one))))
+  }
   return {
-    put: (key, value, expiresAt, now) =>
-      run((redis) =>
-        redis.put(prefix + key, value, `${expiresAt}`, `${now}`, life(expiresAt, now)),
-      ),
-    async set(key, value, expiresAt, now) {
-      await run((redis) => redis.replace(prefix + key, value, `${expiresAt}`, life(expiresAt, now)))
+    async put(key, value, expiresAt, now, room) {
+      const [isStored] = await Promise.all([
+        run((redis) =>
+          redis.put(prefix + key, value, `${expiresAt}`, `${now}`, life(expiresAt, now)),
+        ),
+        makeRoom(key, expiresAt, now, room),
+      ])
+      return isStored
+    },
+    async set(key, value, expiresAt, now, room) {
+      await Promise.all([
+        run((redis) => redis.replace(prefix + key, value, `${expiresAt}`, life(expiresAt, now))),
+        makeRoom(key, expiresAt, now, room),
+      ])
     },
     get,
     // The client sends these commands without waiting for replies. In a cluster, a single command for all keys could

@@ -168,6 +168,8 @@ export interface Tables {
     value: string | null
     count: number
     expires_at: number
+    /** A digest of the owner, if the values of each owner are counted. */
+    owner: string | null
   }
   oauth2server_audit: {
     id: Generated<number>

@@ -1,16 +1,18 @@
-import type { Transients } from '../contract/transients.ts'
+import type { Room, Transients } from '../contract/transients.ts'
 import { type Expiring, ExpiryHeap } from './expiry-heap.ts'
 
 interface Entry extends Expiring {
   readonly key: string
   readonly value: string | undefined
   readonly count: number
+  readonly owner: string | undefined
 }
 
 /** Stores short-lived values in the memory of this process. All values are lost when the process ends. */
 export const memoryTransients = (): Transients => {
   const entries = new Map<string, Entry>()
   const byExpiry = new ExpiryHeap<Entry>()
+  const byOwner = new Map<string, Set<Entry>>()
   const live = (key: string, now: number): Entry | undefined => {
     const entry = entries.get(key)
     return entry && entry.expiresAt > now ? entry : undefined
@@ -19,21 +21,36 @@ export const memoryTransients = (): Transients => {
     if (!entry) return
     entries.delete(entry.key)
     byExpiry.remove(entry)
+    const own = entry.owner === undefined ? undefined : byOwner.get(entry.owner)
+    own?.delete(entry)
+    if (own?.size === 0) byOwner.delete(entry.owner ?? '')
   }
-  const write = (key: string, value: string | undefined, count: number, expiresAt: number) => {
+  const makeRoom = ({ owner, most }: Room): void => {
+    const own = byOwner.get(owner)
+    while (own && own.size >= most)
+      remove([...own].reduce((first, entry) => (entry.expiresAt < first.expiresAt ? entry : first)))
+  }
+  const write = (
+    { key, value, count, expiresAt }: Pick<Entry, 'key' | 'value' | 'count' | 'expiresAt'>,
+    room?: Room,
+  ) => {
     remove(entries.get(key))
-    const entry = { key, value, count, expiresAt, position: 0 }
+    if (room) makeRoom(room)
+    const entry = { key, value, count, expiresAt, owner: room?.owner, position: 0 }
     entries.set(key, entry)
     byExpiry.add(entry)
+    if (!room) return
+    const own = byOwner.get(room.owner) ?? new Set()
+    byOwner.set(room.owner, own.add(entry))
   }
   return {
-    async put(key, value, expiresAt, now) {
+    async put(key, value, expiresAt, now, room) {
       if (live(key, now)) return false
-      write(key, value, 0, expiresAt)
+      write({ key, value, count: 0, expiresAt }, room)
       return true
     },
-    async set(key, value, expiresAt) {
-      write(key, value, 0, expiresAt)
+    async set(key, value, expiresAt, _now, room) {
+      write({ key, value, count: 0, expiresAt }, room)
     },
     async get(key, now) {
       return live(key, now)?.value
@@ -48,7 +65,7 @@ export const memoryTransients = (): Transients => {
     },
     async increment(key, expiresAt, now) {
       const { value, count } = live(key, now) ?? { value: undefined, count: 0 }
-      write(key, value, count + 1, expiresAt)
+      write({ key, value, count: count + 1, expiresAt })
       return count + 1
     },
     async delete(key) {

@@ -122,8 +122,8 @@ const authorize = async (
     }
     if (request.prompt.includes('none'))
       throw new OAuthError('consent_required', 'The user has to agree first.')
-    const otherAccount = loginAddress(text, server, [...request.prompt, 'login'])
-    return await showConsent(http, request, proven.client, signedIn, server, otherAccount)
+    const again = requestAgain(text, server, [...request.prompt, 'login'])
+    return await showConsent(http, request, proven.client, signedIn, server, again)
   } catch (error) {
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
@@ -224,12 +224,23 @@ const toLogin = (
  */
 const loginAddress = (
   text: string,
-  { settings, basePath, ui }: ServerContext,
+  server: ServerContext,
   prompt: AuthorizationRequest['prompt'] = [],
   asked?: string,
+): string =>
+  withQuery(server.ui.links.login, {
+    next: requestAgain(text, server, prompt, asked),
+    prompt: prompt.includes('login') ? 'login' : undefined,
+  })
+
+/** Returns the URL with which the browser sends the request again. The parameters are those of `loginAddress`. */
+const requestAgain = (
+  text: string,
+  { settings, basePath }: ServerContext,
+  prompt: AuthorizationRequest['prompt'],
+  asked?: string,
 ): string => {
-  const again = prompt.includes('login')
-  const isDone = again && asked === undefined
+  const isDone = prompt.includes('login') && asked === undefined
   const pairs = text
     .split('&')
     .filter((pair) => !removed.some((name) => isNamed(pair, name)))
@@ -237,8 +248,7 @@ const loginAddress = (
   const added = isDone && prompt.includes('consent') ? ['prompt=consent'] : []
   if (asked !== undefined) added.push(`${loginAgain}=${asked}`)
   const query = [...pairs, ...added].join('&').replaceAll(unfitForUrl, encodeURIComponent)
-  const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
-  return withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined })
+  return `${basePath}${settings.oauthPrefix}/authorize?${query}`
 }
 
 // Parameters that the login URL must not contain: secrets, and an earlier value of `login_again`.

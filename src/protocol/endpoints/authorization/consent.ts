@@ -30,7 +30,7 @@ const timeToDecide = 600_000
 
 /**
  * Stores the validated request and shows the consent page, whose form identifies the request by a one-time ID.
- * @param otherAccount the URL at which the user can log in with another account
+ * @param again the URL of this request, with which the user can log in with another account
  */
 export const showConsent = async (
   http: HttpRequest,
@@ -38,10 +38,14 @@ export const showConsent = async (
   client: Client,
   signedIn: SignedIn,
   server: ServerContext,
-  otherAccount: string,
+  again: string,
 ): Promise<Response> => {
-  const pending = { request, otherAccount, ...boundTo(client, signedIn, server) }
-  const id = await server.shortLived.pending.put(pending, server.clock() + timeToDecide)
+  const pending = { request, again, ...boundTo(client, signedIn, server) }
+  const id = await server.shortLived.pending.put(
+    pending,
+    server.clock() + timeToDecide,
+    String(signedIn.user.id),
+  )
   const choices = await choicesOf(request, client, signedIn, server)
   return renderConsent(http, { id, asked: request, client, ...choices }, signedIn, server)
 }
@@ -65,7 +69,8 @@ export const useOtherAccount = async (
   const stored = await server.shortLived.pending.get(id)
   const isOwn = stored?.userId === signedIn?.user.id && stored?.sessionId === signedIn?.sessionId
   if (!stored || !isOwn) return renderProblem(http, server, 'decided', { status: 400 })
-  return redirectResponse(stored.otherAccount)
+  const login = { next: stored.again, prompt: 'login' }
+  return redirectResponse(withQuery(server.ui.links.login, login))
 }
 
 /** Grants or denies a stored request, as the user decided. The first decision is final. */

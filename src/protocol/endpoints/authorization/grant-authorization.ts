@@ -84,6 +84,7 @@ const newCode = (
       expiresAt,
     },
     expiresAt,
+    String(signedIn.user.id),
   )
 }
 

@@ -46,7 +46,7 @@ export const keepDetails = async (
     clientId: error.client.clientId,
     redirectUri: error.redirectUri?.slice(0, maxLength),
   }
-  return server.shortLived.refusedRedirects.put(details, server.clock() + life)
+  return server.shortLived.refusedRedirects.put(details, server.clock() + life, String(user.id))
 }
 
 /** Returns the details that the URL of the error page names; undefined if no details exist that the user may see. */

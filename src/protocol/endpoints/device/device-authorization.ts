@@ -33,14 +33,17 @@ export const deviceAuthorizationEndpoint: Endpoint = {
       within: client.scopeCeiling,
       otherwise: client.scopesWhenOmitted,
     })
-    const { deviceCode, userCode } = await deviceAuthorizations(server).begin({
-      clientId: client.clientId,
-      redirectUri: '',
-      redirectUriGiven: false,
-      scopes,
-      extensions: remembered(params, { client, scopes }, server),
-      expiresAt: server.clock() + deviceCodeExpiresIn * 1000,
-    })
+    const { deviceCode, userCode } = await deviceAuthorizations(server).begin(
+      {
+        clientId: client.clientId,
+        redirectUri: '',
+        redirectUriGiven: false,
+        scopes,
+        extensions: remembered(params, { client, scopes }, server),
+        expiresAt: server.clock() + deviceCodeExpiresIn * 1000,
+      },
+      request.address,
+    )
     const verificationUri = `${server.issuer}${server.settings.oauthPrefix}/device`
     const user_code = shownUserCode(userCode)
     return jsonResponse({

@@ -76,7 +76,7 @@ export const askAboutDevice = async (
   const client = await clientOf(asked, http, server)
   if (!client?.isActive || !mayAsk(client, asked)) return undefined
   const shown = { name, userCode, deviceCode, ...boundTo(client, signedIn, server) }
-  const id = await confirmations(server).put(shown, asked.expiresAt)
+  const id = await confirmations(server).put(shown, asked.expiresAt, String(signedIn.user.id))
   const choices = await choicesOf(asked, client, signedIn, server)
   return renderQuestion(http, { id, asked, client, ...choices }, userCode, signedIn, server)
 }

@@ -46,7 +46,7 @@ export const noteWrongUserCode = async ({
 }: Pick<ServerContext, 'transientValues'> & Environment): Promise<void> => {
   const length = deviceCodeExpiresIn * 1000
   const window = Math.floor(clock() / length)
-  const counted = transientValues<never>('user_code')
+  const counted = transientValues<never>('wrong_user_codes')
   // Every increment returns a different count, so exactly one node logs the warning.
   const count = await counted.countFailure(`wrong ${window}`, (window + 1) * length)
   if (count !== warnAt) return

@@ -49,7 +49,7 @@ export const keepDraft = async (
       renderedAt,
       expiresAt,
     }
-    const name = await server.shortLived.drafts.put(draft, expiresAt)
+    const name = await server.shortLived.drafts.put(draft, expiresAt, String(userId))
     return `${back}${back.includes('?') ? '&' : '?'}${parameter}=${name}`
   } catch (error) {
     // The form is invalid, or the user has too many drafts. Continue with the login, without a draft.
@@ -93,6 +93,7 @@ export const takeDraft = async ({
   if (!draft) return undefined
   return {
     params: new Parameters(draft.text, maxFields),
-    putBack: async () => void (await drafts.claim(name, draft, draft.expiresAt)),
+    putBack: async () =>
+      void (await drafts.claim(name, draft, draft.expiresAt, String(draft.userId))),
   }
 }

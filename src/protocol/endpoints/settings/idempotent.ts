@@ -35,8 +35,9 @@ export const idempotent = async (
   const { params, text } = form
   const name = `${signedIn.sessionId} ${http.path} ${text}`
   const { clock } = server
+  const owner = String(signedIn.user.id)
   const { forms } = server.shortLived
-  if (!(await forms.claim(name, { location: null }, clock() + abandonedAfter))) {
+  if (!(await forms.claim(name, { location: null }, clock() + abandonedAfter, owner))) {
     for (let waited = 0; waited < maxWait; waited += 50) {
       const outcome = await forms.get(name)
       if (outcome?.location) return { location: outcome.location }
@@ -55,7 +56,7 @@ export const idempotent = async (
   const isStored = await succeeds(leaveNotice(request, location, notice))
   const hasId = params.repeated('form_id').length > 0
   await succeeds(
-    forms.set(name, { location }, clock() + (hasId ? repetitionPeriod : doubleClickPeriod)),
+    forms.set(name, { location }, clock() + (hasId ? repetitionPeriod : doubleClickPeriod), owner),
   )
   return { location, ...(!isStored && notice?.secret !== undefined && { unsaved: changed }) }
 }

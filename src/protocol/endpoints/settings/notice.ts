@@ -22,7 +22,8 @@ export const leaveNotice = async (
   const name = nameOf(request, location)
   // Retain a secret that no page has shown yet.
   const secret = notice.secret ?? (await notices.get(name))?.secret
-  await notices.set(name, { ...notice, ...(secret && { secret }) }, clock() + life)
+  const value = { ...notice, ...(secret && { secret }) }
+  await notices.set(name, value, clock() + life, String(request.signedIn.user.id))
 }
 
 /**

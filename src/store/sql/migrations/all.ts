@@ -1,5 +1,6 @@
 import type { UserReference } from '../handle.ts'
 import { initial } from './0001-initial.ts'
+import { transientOwners } from './0012-transient-owners.ts'
 import type { OnlineMigration } from './online.ts'
 
 /**
@@ -11,4 +12,5 @@ export const migrationsFor = (
   reference: UserReference,
 ): Readonly<Record<string, OnlineMigration>> => ({
   '0001-initial': initial(reference),
+  '0012-transient-owners': transientOwners,
 })

@@ -119,6 +119,7 @@ export const remember = async (
   const name = await server.shortLived.lookedUp.put(
     { sessionId: signedIn.sessionId, credentials: onePerObject(credentials) },
     server.clock() + resultLifetime,
+    String(signedIn.user.id),
   )
   const facts = asJson ? ((await resultOf(name, request)) ?? []) : []
   return {
