@@ -19,7 +19,8 @@ export class UsageError extends CommandError {
 
 /** Writes an error message as one line. */
 export const report = (message: string): void => {
-  process.stderr.write(`error: ${message.trim().replaceAll(/\s*\n\s*/g, ' ')}\n`)
+  const lines = message.split('\n').map((line) => line.trim())
+  process.stderr.write(`error: ${lines.filter((line) => line !== '').join(' ')}\n`)
 }
 
 /** Reports an error: one line, or the whole stack for an internal error. @returns the exit status */

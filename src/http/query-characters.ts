@@ -1,19 +1,22 @@
 import { OAuthError } from '../model/oauth-error.ts'
 
-const escaped = (characters: string): string => characters.replaceAll(/[\\\]^-]/g, '\\$&')
+const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~'
 
 /**
  * Creates a check that a raw query contains only unreserved characters (RFC 3986 §2.3) and the configured characters.
  * If `%` is configured, two hexadecimal digits must follow each `%`. The check throws an OAuthError `invalid_request`.
  */
 export const queryCharacters = (allowed: string): ((query: string) => void) => {
-  const others = escaped(allowed.replaceAll('%', ''))
-  const percent = allowed.includes('%') ? '|%[0-9A-Fa-f]{2}' : ''
-  const valid = new RegExp(`^(?:[A-Za-z0-9\\-._~${others}]${percent})*`)
+  const valid = new Set([...unreserved, ...allowed.replaceAll('%', '')])
+  const isEncoding = (query: string, at: number): boolean =>
+    allowed.includes('%') && /^%[0-9A-Fa-f]{2}$/.test(query.slice(at, at + 3))
   return (query) => {
-    const end = valid.exec(query)?.[0].length ?? 0
-    if (end < query.length)
-      throw new OAuthError('invalid_request', problemOf(query.slice(end), allowed))
+    let at = 0
+    while (at < query.length) {
+      if (valid.has(query.charAt(at))) at += 1
+      else if (isEncoding(query, at)) at += 3
+      else throw new OAuthError('invalid_request', problemOf(query.slice(at), allowed))
+    }
   }
 }
 

@@ -18,6 +18,15 @@ export const credentialsIn = (pasted: string): readonly string[] => {
   const unwrapped = text.replaceAll(/\s/g, '')
   const whole = /^[\w.-]+$/.test(unwrapped) ? [unwrapped] : []
   const parts = [text, ...decoded].flatMap((part) => part.match(/[A-Za-z0-9._-]+/g) ?? [])
-  const trimmed = [...parts, ...whole].map((part) => part.replaceAll(/^[._-]+|[._-]+$/g, ''))
+  const trimmed = [...parts, ...whole].map(withoutPunctuation)
   return [...new Set(trimmed.filter(({ length }) => length >= shortest && length <= longest))]
+}
+
+// A loop, because an expression for the end of a text backtracks at each earlier run of punctuation.
+const withoutPunctuation = (part: string): string => {
+  let start = 0
+  let end = part.length
+  while (start < end && '._-'.includes(part.charAt(start))) start += 1
+  while (end > start && '._-'.includes(part.charAt(end - 1))) end -= 1
+  return part.slice(start, end)
 }

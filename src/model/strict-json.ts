@@ -23,8 +23,9 @@ const parsed = (text: string): unknown => {
   }
 }
 
-// Matches a bracket or a string. A colon after the string marks the name of a member.
-const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g
+// Matches a bracket or a string. A colon after the string marks the name of a member. The final quotation mark is
+// optional, because an expression that cannot fail after its first character does not backtrack.
+const token = /"(?:[^"\\]|\\.)*"?(\s*:)?|[{}[\]]/g
 
 // Expects valid JSON.
 const checkNames = (text: string): void => {

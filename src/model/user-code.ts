@@ -4,7 +4,6 @@ export const userCodeAlphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 /** The length of a user code. There are about 2^34.5 codes. */
 export const userCodeLength = 8
 
-const others = new RegExp(`[^${userCodeAlphabet}]`, 'g')
 /** The maximum length of the input, in characters. */
 const maxTypedLength = 64
 
@@ -15,8 +14,9 @@ const maxTypedLength = 64
 export const userCodeIn = (typed: string): string | undefined => {
   if (typed.length > maxTypedLength) return undefined
   // Japanese keyboards may produce full-width letters.
-  const letters = typed.normalize('NFKC').toUpperCase().replaceAll(others, '')
-  return letters.length === userCodeLength ? letters : undefined
+  const letters = [...typed.normalize('NFKC').toUpperCase()]
+  const code = letters.filter((letter) => userCodeAlphabet.includes(letter)).join('')
+  return code.length === userCodeLength ? code : undefined
 }
 
 /** Formats a user code for display: `BCDF-GHJK`. */

@@ -165,7 +165,7 @@ export class ResourceServer {
     const [fromQuery] = inQuery
     // Treat an empty value as an invalid token. Otherwise, the session would authenticate the request instead.
     if (fromQuery !== undefined) return { scheme: 'query', accessToken: fromQuery, credentials }
-    const [, scheme, value] = /^(bearer|dpop) +(.+)$/i.exec(authorization ?? '') ?? []
+    const [, scheme, value] = /^(bearer|dpop) +([^ ].*)$/is.exec(authorization ?? '') ?? []
     if (scheme === undefined || value === undefined) return undefined
     const isDpop = scheme.length === 4
     // In the Bearer scheme, a value with a dot can also be the JWT of a session.

@@ -11,7 +11,9 @@ const ownModules: Readonly<Record<string, string>> = {
 }
 
 const camelCase = (name: string): string =>
-  name.replaceAll(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+  name
+    .replaceAll(/_+/g, '_')
+    .replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
  * Returns the export at an import path, such as `svc_oauth2server.utils:jwt_verify_token`. The last colon separates the

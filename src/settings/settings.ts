@@ -31,7 +31,7 @@ const hostPage = {
   schema: z
     .string()
     .regex(
-      /^(?:\/(?![/\\])|https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/])[\x21-\x7E]*$/,
+      /^(?:\/(?:[\x21-\x2E\x30-\x5B\x5D-\x7E][\x21-\x7E]*)?|(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/])[\x21-\x7E]*)$/,
     )
     .nullable()
     .default(null),
@@ -128,7 +128,7 @@ export const settings = {
   errorEndpoint: setting({
     schema: z
       .string()
-      .regex(/^(?:\/(?!\/)[^\s\\]*|[A-Za-z_][\w.-]*)$/)
+      .regex(/^(?:\/(?:[^\s\\/][^\s\\]*)?|[A-Za-z_][\w.-]*)$/)
       .default('svc_oauth2server.errors'),
     fromText: verbatim,
     accepts: 'svc_oauth2server.errors, a name in options.views, or a path that starts with one /',
@@ -442,7 +442,7 @@ export const settings = {
   logo: setting({
     schema: z
       .string()
-      .regex(/^(?:\/(?![/\\])|https:\/\/)[\x21-\x7E]*$/)
+      .regex(/^(?:\/(?:[\x21-\x2E\x30-\x5B\x5D-\x7E][\x21-\x7E]*)?|https:\/\/[\x21-\x7E]*)$/)
       .refine((text) => text.startsWith('/') || URL.canParse(text))
       .nullable()
       .default(null),

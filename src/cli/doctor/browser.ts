@@ -76,11 +76,13 @@ interface Form {
 
 /** Returns the first POST form of a page; undefined if the page has no POST form. */
 const formIn = (html: string): Form | undefined => {
-  const [form] = /<form[^>]*method="post"[\s\S]*?<\/form>/.exec(html) ?? []
+  const forms = html.split('<form').slice(1)
+  const form = forms.find((text) => before(text, '>').includes('method="post"'))
   if (form === undefined) return undefined
-  const fields = [...form.matchAll(/<input type="hidden"[^>]*>/g)].map(([input]) => [
-    attribute(input, 'name'),
-    attribute(input, 'value'),
+  const [, ...inputs] = before(form, '</form>').split('<input type="hidden"')
+  const fields = inputs.map((input) => [
+    attribute(before(input, '>'), 'name'),
+    attribute(before(input, '>'), 'value'),
   ])
   return {
     action: attribute(form, 'action'),
@@ -97,8 +99,14 @@ const entities: Readonly<Record<string, string>> = {
   amp: '&',
 }
 
-const attribute = (tag: string, name: string): string =>
-  (new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '').replaceAll(
+/** Returns the text before the first occurrence of `end`. */
+const before = (text: string, end: string): string => text.split(end, 1)[0] ?? ''
+
+const attribute = (tag: string, name: string): string => {
+  const parts = tag.split(`${name}="`)
+  const at = parts.findIndex((_, index) => index > 0 && !/\w$/.test(parts[index - 1] ?? ''))
+  return before(parts[at] ?? '', '"').replaceAll(
     /&(lt|gt|quot|#39|amp);/g,
     (whole, entity: string) => entities[entity] ?? whole,
   )
+}

@@ -21,8 +21,8 @@ const lists = (header: string | null, wanted: string): boolean =>
   header === '*' ||
   (header
     ?.toLowerCase()
-    .split(/\s*,\s*/)
-    .includes(wanted) ??
+    .split(',')
+    .some((name) => name.trim() === wanted) ??
     false)
 
 /** Checks that scripts of every site may use the endpoint, but not with the browser's cookies. */

@@ -12,7 +12,7 @@ import type { HashJob, HashResponse } from './hash-job.ts'
  */
 const yieldToRequests = (): void => {
   try {
-    const [thread = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? []
+    const thread = readlinkSync('/proc/thread-self').split('/').at(-1) ?? ''
     if (thread !== '') setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
     // This system does not support or permit the change, so the thread retains its priority.

@@ -20,7 +20,7 @@ const loopback = networks(['127.0.0.0/8', '::1/128'])
 
 /** Normalizes an IP address: IPv4-mapped addresses become IPv4, and every loopback address becomes 127.0.0.1. */
 const normalized = (address: string): string => {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase()
+  const plain = address.replace(/^::ffff:(\d+\.)/i, '$1').toLowerCase()
   if (!isIPv4(plain) && !isIPv6(plain)) return ''
   return loopback.check(plain, kindOf(plain)) ? '127.0.0.1' : plain
 }

@@ -10,7 +10,7 @@ export const safeNext = (
   if (given.length !== 1 || next === undefined || next.length > maxNextLength) return start
   // Accept only printable ASCII without a backslash: browsers remove tabs and line breaks, and turn backslashes into
   // slashes.
-  if (!/^\/(?!\/)[\x21-\x5B\x5D-\x7E]*$/.test(next)) return start
+  if (!/^\/(?:[\x21-\x2E\x30-\x5B\x5D-\x7E][\x21-\x5B\x5D-\x7E]*)?$/.test(next)) return start
   const { origin } = new URL(issuer)
   return URL.canParse(next, origin) && new URL(next, origin).origin === origin ? next : start
 }

@@ -199,7 +199,7 @@ const accepts = (
   { locking: isPostgres }: Pick<Checked, 'locking'>,
   keyType: UserKeyType,
   type: string,
-): boolean => (isPostgres ? postgresKeys[keyType] : sqliteKeys[keyType]).test(type)
+): boolean => (isPostgres ? postgresKeys[keyType].test(type) : sqliteKeys[keyType](type))
 
 const postgresKeys: Readonly<Record<UserKeyType, RegExp>> = {
   integer: /^(?:smallint|integer|bigint)$/,
@@ -209,10 +209,10 @@ const postgresKeys: Readonly<Record<UserKeyType, RegExp>> = {
 
 // SQLite derives the affinity of a column from the declared type (https://www.sqlite.org/datatype3.html, §3.1). A column
 // of a view may have no type.
-const sqliteKeys: Readonly<Record<UserKeyType, RegExp>> = {
-  integer: /int|^$/,
-  text: /^(?!.*int).*(?:char|clob|text)|^$/,
-  uuid: /^(?!.*int).*(?:char|clob|text|uuid|guid)|^$/,
+const sqliteKeys: Readonly<Record<UserKeyType, (type: string) => boolean>> = {
+  integer: (type) => /int|^$/.test(type),
+  text: (type) => !type.includes('int') && /char|clob|text|^$/.test(type),
+  uuid: (type) => !type.includes('int') && /char|clob|text|uuid|guid|^$/.test(type),
 }
 
 const isFlag = ({ locking: isPostgres }: Pick<Checked, 'locking'>, type: string): boolean =>

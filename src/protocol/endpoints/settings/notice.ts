@@ -6,7 +6,7 @@ import type { SettingsRequest } from './settings-request.ts'
 const life = 300_000
 
 const nameOf = ({ signedIn }: SettingsRequest, location: string): string =>
-  `${signedIn.sessionId} ${location.replace(/[?#].*$/s, '')}`
+  `${signedIn.sessionId} ${location.replace(/[?#].*/s, '')}`
 
 /** Stores a notice for this session. The page at the location shows the notice once. */
 export const leaveNotice = async (

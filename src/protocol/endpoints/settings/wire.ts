@@ -116,8 +116,8 @@ export const arrangementToWire = ({
 }: Omit<ArrangedList<unknown>, 'items'>): Wire<typeof arrangement> => ({
   count: found,
   is_partial: hasMore,
-  previous: previous?.replace(/#.*$/, '') ?? null,
-  next: next?.replace(/#.*$/, '') ?? null,
+  previous: previous?.replace(/#.*/s, '') ?? null,
+  next: next?.replace(/#.*/s, '') ?? null,
 })
 
 /** Converts an authorization of an application. */

@@ -404,7 +404,7 @@ const foreignKeyOf = ({ users, userForeignKey }: UserReference): string | null =
 const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>
   db.schema
     .createIndex(`oauth2server_${name}`)
-    .on(`oauth2server_${name.replace(/_by_.*$/, '')}`)
+    .on(`oauth2server_${name.slice(0, name.indexOf('_by_'))}`)
     .columns(columns)
     .execute()
 
@@ -420,7 +420,7 @@ const partialIndex = (
 ): Promise<void> =>
   db.schema
     .createIndex(`oauth2server_${name}`)
-    .on(`oauth2server_${name.replace(/_by_.*$/, '')}`)
+    .on(`oauth2server_${name.slice(0, name.indexOf('_by_'))}`)
     .column(column)
     .where(sql.raw<boolean>(condition))
     .execute()
