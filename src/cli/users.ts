@@ -99,6 +99,15 @@ Example:
     )
 
   users
+    .command('set-email')
+    .description('Changes the e-mail address with which a user logs in.')
+    .addOption(user())
+    .addOption(required('--email <email>', 'The new e-mail address.'))
+    .option('--unverified', 'The new e-mail address has not been verified.')
+    .addHelpText('after', example('set-email --user 236431208914755 --email me@example.org'))
+    .action(setEmail)
+
+  users
     .command('set-password')
     .description(
       'Sets a password and ends the sessions of the user. Personal access tokens remain valid. A generated password is shown on stderr.',
@@ -146,6 +155,14 @@ const setPassword = (
     return isSet
   })(options, command)
 }
+
+const setEmail = (
+  options: UserOption & { readonly email: string; readonly unverified?: true },
+  command: Command,
+): Promise<void> =>
+  onUser(({ id }, server) =>
+    server.users.setEmail(id, options.email, { emailVerified: !options.unverified }),
+  )(options, command)
 
 const setActive = (active: boolean) =>
   onUser(({ id }, server) => server.users.setActive(id, active))

@@ -170,6 +170,10 @@ export const auditEvents = {
     sentence: 'A user or the application confirmed the e-mail address of the user.',
     details: [],
   },
+  'user.email_changed': {
+    sentence: 'A user received another e-mail address. `former` is the address before.',
+    details: ['former'],
+  },
   'user.deleted': {
     sentence: 'A user was deleted, with the data of that user. The audit log remains.',
     details: [],

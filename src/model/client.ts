@@ -1,4 +1,5 @@
 import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
+import { shownEmail } from './email-address.ts'
 import { frozen } from './frozen.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 import { returnsIdToken } from './response-type.ts'
@@ -130,7 +131,8 @@ export class Client {
    * clients, such as a client that registered itself.
    */
   get maker(): string | undefined {
-    return this.origin === 'metadata_document' ? new URL(this.clientId).host : this.owner?.email
+    if (this.origin === 'metadata_document') return new URL(this.clientId).host
+    return this.owner ? shownEmail(this.owner.email) : undefined
   }
 
   /** The first redirect URI; undefined for a client without redirect URIs. */

@@ -1,3 +1,4 @@
+import { deceptive, tooManyMarks } from './characters.ts'
 import { InvalidField } from './invalid-field.ts'
 
 /** The maximum number of characters of the name of a client or a personal token. */
@@ -5,14 +6,25 @@ export const maxNameLength = 40
 const maxDescriptionLength = 4_000
 const maxUrlLength = 2_000
 
-// Refuse control characters (also of bidirectional text), unpaired surrogates, and private-use and unassigned characters.
-// They could make a name look like another name.
-const deceptive = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
-// Refuse invisible characters. Permit joiners and a variation selector, because some scripts and emoji need them.
+// Refuse invisible characters. Permit joiners and a variation selector after letters of the scripts and after the emoji
+// that need them, because between other letters they make two names look alike.
 const invisible = /(?!\u200C|\u200D|\uFE0F)[\p{DI}\p{Cf}\u2800]/u
+const takesJoiner =
+  /[\p{Script=Arabic}\p{Script=Bengali}\p{Script=Devanagari}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Khmer}\p{Script=Malayalam}\p{Script=Mongolian}\p{Script=Myanmar}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Syriac}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Tibetan}]/u
+const emoji = /\p{Extended_Pictographic}/u
+const endsEmoji = /\uFE0F|\u20E3|\p{Emoji_Modifier}/u
+
+const hasMisplacedJoiner = (name: string): boolean => {
+  const characters = [...name]
+  return characters.some((character, index) => {
+    const before = characters[index - 1] ?? ''
+    if (character === '\uFE0F') return !emoji.test(before) && characters[index + 1] !== '\u20E3'
+    const isJoiner = character === '\u200C' || character === '\u200D'
+    return isJoiner && !takesJoiner.test(before) && !emoji.test(before) && !endsEmoji.test(before)
+  })
+}
+
 const onlyInvisible = /^[\p{DI}\p{Cf}\p{Z}\s\u2800]*$/u
-// Refuse more than 30 marks on one letter, because the time of normalization grows with the square of their number.
-const tooManyMarks = /\p{M}{31}/u
 
 const normalized = (field: string, value: string): string => {
   if (tooManyMarks.test(value))
@@ -51,7 +63,7 @@ export const validName = (value: string): string => {
       },
     )
   }
-  if (deceptive.test(name) || invisible.test(name))
+  if (deceptive.test(name) || invisible.test(name) || hasMisplacedJoiner(name))
     throw new InvalidField('name', 'The name contains a character that cannot be shown.', {
       problem: 'unseenCharacter',
     })
@@ -95,30 +107,6 @@ export const validWebsite = (value: string): string => {
   if (username !== '' || password !== '') throw refuse()
   if (protocol === 'http:' && hostname !== 'localhost') throw refuse()
   return website
-}
-
-const maxEmailLength = 254
-
-/** Returns the normal form of an e-mail address for storage and look-ups; undefined for a text that is too long. */
-export const emailKey = (value: string): string | undefined => {
-  const trimmed = value.trim()
-  return trimmed.length > maxEmailLength ? undefined : trimmed.normalize('NFC').toLowerCase()
-}
-
-/** Returns the key of an account in counters: the normal form of the typed address, or the whole text if too long. */
-export const accountKey = (typed: string): string => emailKey(typed) ?? typed
-
-/** Validates an e-mail address and returns its normal form. */
-export const validEmail = (value: string): string => {
-  const email = emailKey(value)
-  if (
-    email === undefined ||
-    !/^[^\s@"<>(),:;[\]\\]+@[^\s@"<>(),:;[\]\\]+$/.test(email) ||
-    deceptive.test(email)
-  ) {
-    throw new InvalidField('email', 'This is not an e-mail address.')
-  }
-  return email
 }
 
 export const minPasswordLength = 8

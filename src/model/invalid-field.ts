@@ -1,5 +1,8 @@
 /** The ID of a problem. The pages have a translated message for each ID. */
 export type FieldProblem =
+  | 'emailInvalid'
+  | 'emailUnseen'
+  | 'emailLookAlike'
   | 'nameMissing'
   | 'nameTooLong'
   | 'unseenCharacter'

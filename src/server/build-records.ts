@@ -3,8 +3,10 @@ import { createOutbound } from '../http/outbound/fetcher.ts'
 import type { Outbound } from '../http/outbound/outbound.ts'
 import { currentOrigin } from '../http/request-scope.ts'
 import type { ClientContext } from '../model/client.ts'
+import { heldEmail } from '../model/email-address.ts'
 import type { LogSink } from '../model/log.ts'
 import { enabledResponseTypes } from '../model/response-type.ts'
+import type { User } from '../model/user.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
@@ -114,8 +116,13 @@ const watched = (users: UserCallbacks, log: LogSink): UserCallbacks => {
   const { keyType, findByEmail, search, withPassword } = users
   return {
     ...(keyType && { keyType }),
-    ...(findByEmail && { findByEmail: (email) => findByEmail.call(users, email) }),
-    ...(search && { search: (text, page) => search.call(users, text, page) }),
+    ...(findByEmail && {
+      findByEmail: async (email) => withHeldEmail(await findByEmail.call(users, email)),
+    }),
+    ...(search && {
+      search: async (text, page) =>
+        (await search.call(users, text, page)).map((user) => withHeldEmail(user)),
+    }),
     ...(withPassword && { withPassword: (...args) => withPassword.apply(users, args) }),
     async find(id) {
       const user = await users.find(id)
@@ -123,9 +130,27 @@ const watched = (users: UserCallbacks, log: LogSink): UserCallbacks => {
         isSettled = true
         if (user.createdAt === undefined) warnOfReusableIds(log)
       }
-      return user
+      return withHeldEmail(user)
     },
   }
+}
+
+/** Returns the user of the application with the e-mail address that this server reports. */
+const withHeldEmail = <Found extends User | undefined>(user: Found): Found => {
+  if (!user?.email) return user
+  const email = heldEmail(user.email)
+  if (email === user.email) return user
+  // A record may be an object of a class, whose methods must still find its members.
+  return new Proxy(user, {
+    get: (target, name) => {
+      const value: unknown = name === 'email' ? email : Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+    getOwnPropertyDescriptor: (target, name) => {
+      const own = Reflect.getOwnPropertyDescriptor(target, name)
+      return own && name === 'email' ? { ...own, value: email } : own
+    },
+  })
 }
 
 /** Returns the scopes, grant types and response types that clients may be registered for. */

@@ -1,6 +1,7 @@
 import type { ServerContext } from '../protocol/server-context.ts'
 import { rotateSecretKeys } from '../records/keys/rotate-keys.ts'
 import type { Records } from '../records/records.ts'
+import { normalizeEmails } from '../records/users/normal-emails.ts'
 import type { PostgresClient } from '../store/store.ts'
 import { assemble } from './assemble.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
@@ -28,6 +29,7 @@ export const createAuthorizationServer = async (
   const opened = await openStore(prepared)
   const observed = observeStore(prepared, opened)
   const built = buildRecords(prepared, opened, observed, plugIns)
+  await normalizeEmails(built.context)
   const ready = readinessOf(prepared, opened)
   const server = buildServerContext(prepared, observed, built, plugIns, ready)
   if (server.settings.openidConnect) endLoginsAtEvents(server, observed)

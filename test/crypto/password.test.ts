@@ -1,3 +1,4 @@
+import { argon2Sync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { PasswordHasher, PasswordHashingBusy } from '../../src/crypto/passwords/password.ts'
 
@@ -26,6 +27,27 @@ describe('passwords', () => {
 
   test('normalizes passwords to NFC', async () => {
     expect(await hasher.check('e\u0301', await hasher.hash('é'))).toBe(true)
+  })
+
+  test('RFC 8265 §4.2.2 maps other spaces to blanks, and still verifies hashes of earlier versions [T3817]', async () => {
+    const hash = await hasher.hash('a no-break\u00A0space')
+    for (const space of [' ', '\u00A0', '\u3000', '\u2003'])
+      expect(await hasher.check(`a no-break${space}space`, hash)).toBe(true)
+    expect(await hasher.check('a no-breakspace', hash)).toBe(false)
+    // The hash of an earlier version, which kept the no-break space.
+    const nonce = Buffer.alloc(16)
+    const tag = argon2Sync('argon2id', {
+      message: 'old\u00A0password',
+      nonce,
+      memory: 64,
+      passes: 1,
+      parallelism: 1,
+      tagLength: 32,
+    })
+    const [salt, text] = [nonce, tag].map((bytes) => bytes.toString('base64').replaceAll('=', ''))
+    const old = `$argon2id$v=19$m=64,t=1,p=1$${salt}$${text}`
+    expect(await hasher.check('old\u00A0password', old)).toBe(true)
+    expect(await hasher.check('old password', old)).toBe(false)
   })
 
   test.each([

@@ -1,8 +1,8 @@
 import { InvalidField } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
+import { validEmail } from '../../src/model/email-address.ts'
 import {
   validDescription,
-  validEmail,
   validName,
   validPassword,
   validWebsite,
@@ -60,7 +60,14 @@ describe('name', () => {
   test('accepts other writing systems and joined emoji', () => {
     for (const name of ['名前', 'שלום', 'नोट्स', '👩‍💻', 'Größe "x" <b>'])
       expect(validName(name)).toBe(name)
+    for (const name of ['می\u200Cخواهم', 'क्\u200Dष', '1\uFE0F\u20E3', '❤\uFE0F', '👩🏽\u200D💻'])
+      expect(validName(name)).toBe(name)
   })
+
+  test.each(['Pay\u200Dpal', 'Pay\u200Cpal', 'Paypal\uFE0F', '\u200DPaypal', 'Яндекс\u200C'])(
+    'refuses %j, because it looks like the name without the invisible joiner [T3818]',
+    (name) => refused(() => validName(name), 'name'),
+  )
 })
 
 describe('description', () => {

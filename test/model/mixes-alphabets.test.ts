@@ -10,6 +10,11 @@ describe('mixesAlphabets', () => {
     'Ꭺpple', // Cherokee
     'ⲟffice', // Coptic
     'ｐaypal', // full-width Latin p
+    'аррӏе', // Cyrillic letters only, all of which look like Latin letters
+    'ɑpple', // a Latin alpha
+    'Ꮪkype', // Cherokee
+    'ꓮpple', // Lisu
+    'lınkedin', // a dotless i
   ])('returns true for the mixed name %s', (name) => {
     expect(mixesAlphabets(name)).toBe(true)
   })
@@ -28,6 +33,10 @@ describe('mixesAlphabets', () => {
     '메모 Notes',
     'Заметки 2.0 😀',
     '10 µm',
+    'Işık',
+    'Ada’s Notes – œuvre',
+    'नोट्स',
+    'שלום',
   ])('returns false for %s', (name) => {
     expect(mixesAlphabets(name)).toBe(false)
   })

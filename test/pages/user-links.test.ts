@@ -250,7 +250,7 @@ describe('a password reset', () => {
     `${'x'.repeat(300)}@example.org`,
   ])('rejects %j as an e-mail address', async (email) => {
     const page = await new Visitor().fill(forgot, { email })
-    expect([page.status, page.wrong('email')]).toEqual([400, en.userLinks.notAnAddress])
+    expect([page.status, page.wrong('email')]).toEqual([400, en.problems.emailInvalid])
     expect(sent).toEqual([])
   })
 

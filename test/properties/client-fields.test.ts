@@ -6,14 +6,8 @@ import {
   type MetadataRules,
   parseClientMetadata,
 } from '../../src/model/client-metadata.ts'
-import {
-  asSeen,
-  emailKey,
-  validDescription,
-  validEmail,
-  validName,
-  validWebsite,
-} from '../../src/model/field-rules.ts'
+import { emailKey, validEmail } from '../../src/model/email-address.ts'
+import { asSeen, validDescription, validName, validWebsite } from '../../src/model/field-rules.ts'
 import { InvalidField } from '../../src/model/invalid-field.ts'
 import { OAuthError } from '../../src/model/oauth-error.ts'
 import { remoteAddressProblem } from '../../src/model/remote-address.ts'

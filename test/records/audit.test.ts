@@ -459,6 +459,13 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   'user.admin_granted': () => aboutUser((id) => app.server.users.setAdmin(id, true)),
   'user.admin_withdrawn': () => aboutUser((id) => app.server.users.setAdmin(id, false)),
   'user.email_verified': () => aboutUser((id) => app.server.users.verifyEmail(id)),
+  async 'user.email_changed'() {
+    const { user } = await person()
+    const email = `new-${user.email}`
+    await app.server.users.setEmail(user.id, email)
+    const about = { ...byServer, user_id: user.id, user_email: email }
+    return { about, details: { former: user.email } }
+  },
   'user.password_changed': () =>
     aboutUser((id) => app.server.users.setPassword(id, secret('another long password'))),
   'user.deleted': () => aboutUser((id) => app.server.users.delete(id)),

@@ -296,7 +296,7 @@ describe('Core §3.1.2.1 the authentication request', () => {
     const hostile = await shown('"><script>@x')
     expect(hostile).not.toContain('<script>@')
     expect(hostile).toContain('value="&quot;&gt;&lt;script&gt;@x"')
-    expect(await shown('someone')).toContain('type="email" value=""')
+    expect(await shown('someone')).toContain('inputmode="email" value=""')
   })
 
   test('accepts and ignores display, acr_values and unknown parameters [T1517]', async () => {

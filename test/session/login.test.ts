@@ -70,7 +70,7 @@ describe('decision §2 the login form', () => {
     expect(page.status).toBe(200)
     expect(action).toBe('/login')
     expect(hidden).toEqual({ csrf_token: expect.stringMatching(/^[\w-]{43}$/), next: '/x?a=b' })
-    expect(text).toMatch(/<input [^>]*name="email" type="email"/)
+    expect(text).toMatch(/<input [^>]*name="email" type="text" inputmode="email"/)
     expect(text).toMatch(/<input [^>]*name="password" type="password"/)
   })
 
@@ -124,7 +124,7 @@ describe('decision §2 the login form', () => {
       expect(text).toContain('The e-mail address or the password is wrong.')
       expect(formIn(text).hidden).toEqual(hidden)
       expect(text).toContain(
-        `name="email" type="email" value="${fields.email.replaceAll("'", '&#39;')}"`,
+        `name="email" type="text" inputmode="email" value="${fields.email.replaceAll("'", '&#39;')}"`,
       )
       expect(text).not.toContain(app.password)
       expect(text).toMatch(/<input id="password" name="password" type="password"(?![^>]*value)/)

@@ -31,10 +31,12 @@ const users = async ({ users: store }: Store): Promise<void> => {
   await store.findByEmail(row.email)
   await store.list(null, 2)
   await store.list(row.id, 2)
-  await store.search('user', null, 2)
-  await store.search('user', row.id, 2)
+  await store.search(['user', 'use'], null, 2)
+  await store.search(['user'], row.id, 2)
   await store.update(row)
   await store.setPassword(id, 'hash')
+  await store.setEmail({ ...row, email: `other-${row.email}` })
+  await store.irregular(null, 2)
   await store.delete(id, 1)
 }
 

@@ -31,6 +31,13 @@ const toPhc = (salt: Uint8Array, tag: Uint8Array): string =>
 // exists.
 const unknownUserHash = toPhc(new Uint8Array(16), new Uint8Array(tagLength))
 
+/**
+ * Returns a password as it is hashed: in NFC, with blanks in the place of other spaces (RFC 8265 §4.2.2). A keyboard may
+ * type a no-break space in the place of a blank. Earlier versions kept other spaces, so `check` also compares such a
+ * password in NFC alone.
+ */
+const prepared = (password: string): string => password.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC')
+
 const busy = (): PasswordHashingBusy =>
   new PasswordHashingBusy('Too many passwords are being checked.')
 
@@ -47,7 +54,7 @@ export class PasswordHasher {
   /** Returns the PHC string of a password. @throws PasswordHashingBusy */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16)
-    return toPhc(salt, await this.#derive(password, salt, cost, application))
+    return toPhc(salt, await this.#derive(prepared(password), salt, cost, application))
   }
 
   /**
@@ -66,19 +73,21 @@ export class PasswordHasher {
     // RFC 9106 §3.1: refuse parameters that argon2id does not allow.
     if (passes < 1 || parallelism < 1 || memory < 8 * parallelism) return false
     const costs = { memory, passes, parallelism }
-    const tag = await this.#derive(password, Buffer.from(salt, 'base64'), costs, requester)
     const wanted = Buffer.from(expected, 'base64')
-    return Boolean(stored) && wanted.length === tag.length && timingSafeEqual(wanted, tag)
+    for (const message of new Set([prepared(password), password.normalize('NFC')])) {
+      const tag = await this.#derive(message, Buffer.from(salt, 'base64'), costs, requester)
+      if (stored && wanted.length === tag.length && timingSafeEqual(wanted, tag)) return true
+    }
+    return false
   }
 
   /** @throws PasswordHashingBusy if the queue is full */
   #derive(
-    password: string,
+    message: string,
     nonce: Uint8Array,
     { memory, passes, parallelism }: typeof cost,
     requester: Requester,
   ): Promise<Uint8Array> {
-    const message = password.normalize('NFC')
     return this.#queue.run(requester, () => {
       this.#turn = (this.#turn + 1) % threads.length
       const thread = threads[this.#turn] as HashThread

@@ -130,7 +130,7 @@ export const de: Messages = {
     terms: 'Bedingungen',
     privacy: 'Datenschutz',
     mixesAlphabets:
-      'Der Name mischt Buchstaben aus mehreren Alphabeten, und manche davon sehen gleich aus. Vergewissere dich, dass wirklich dahintersteht, wen du vermutest.',
+      'Der Name enthält Buchstaben, die wie Buchstaben eines anderen Alphabets aussehen. Vergewissere dich, dass wirklich dahintersteht, wen du vermutest.',
     lasting: 'Wenn du zustimmst, gilt das, bis du es unter „Zugelassene Anwendungen“ widerrufst.',
     accept: 'Zulassen',
     undecided: 'Es wurde weder „Zulassen“ noch „Ablehnen“ gewählt. Wähle eines von beiden.',
@@ -480,7 +480,6 @@ export const de: Messages = {
     sent: (email) =>
       `Sieh in deinen E-Mails nach. Wenn die Adresse ${email} stimmt, erhältst du einen Link, der eine Stunde lang gültig ist.`,
     toLogin: 'Zurück zur Anmeldung',
-    notAnAddress: 'Das ist keine E-Mail-Adresse.',
     tooMany: 'Es wurden zu viele Links angefordert. Versuche es in zehn Minuten noch einmal.',
   },
   password: {
@@ -548,6 +547,7 @@ export const de: Messages = {
     'user.admin_withdrawn': 'Benutzer ist kein Administrator mehr',
     'user.password_changed': 'Passwort geändert',
     'user.email_verified': 'E-Mail-Adresse bestätigt',
+    'user.email_changed': 'E-Mail-Adresse geändert',
     'user.deleted': 'Benutzer gelöscht',
     'user.vanished': 'Daten eines nicht mehr vorhandenen Benutzers entfernt',
     'users.missing': 'Viele Benutzer nicht gefunden und nichts entfernt',
@@ -834,6 +834,11 @@ export const de: Messages = {
       'Dieses Formular wurde zweimal gesendet, und wir bearbeiten es noch. Sieh dir die Seite gleich noch einmal an.',
     nameMissing: 'Gib einen Namen ein.',
     nameTooLong: (limit: number) => `Der Name darf höchstens ${limit} Zeichen lang sein.`,
+    emailInvalid: 'Das ist keine E-Mail-Adresse.',
+    emailUnseen:
+      'Die Adresse enthält ein unsichtbares Zeichen. Tippe sie ein, statt sie einzufügen.',
+    emailLookAlike:
+      'Die Adresse enthält Buchstaben, die wie andere aussehen. Schreibe sie in einem einzigen Alphabet.',
     unseenCharacter:
       'Der Text enthält ein unsichtbares Zeichen. Tippe ihn ein, statt ihn einzufügen.',
     tooManyMarks: 'Ein Buchstabe trägt zu viele diakritische Zeichen.',

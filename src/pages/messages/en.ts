@@ -134,7 +134,7 @@ export const en = {
     terms: 'Terms of use',
     privacy: 'Privacy policy',
     mixesAlphabets:
-      'The name mixes letters of several alphabets that look alike. Make sure that you know this application.',
+      'The name contains letters that look like letters of another alphabet. Make sure that you know this application.',
     lasting:
       'If you allow this application, it has access until you revoke the access under Allowed applications.',
     accept: 'Allow',
@@ -482,7 +482,6 @@ export const en = {
     sent: (email: string) =>
       `Check your e-mail. If the address ${email} is correct, you will receive a link that is valid for one hour.`,
     toLogin: 'Back to the login',
-    notAnAddress: 'This is not an e-mail address.',
     tooMany: 'Too many links were requested. Try again in ten minutes.',
   },
   password: {
@@ -551,6 +550,7 @@ export const en = {
     'user.admin_withdrawn': 'Removed an administrator',
     'user.password_changed': 'Changed a password',
     'user.email_verified': 'Confirmed an e-mail address',
+    'user.email_changed': 'Changed an e-mail address',
     'user.deleted': 'Deleted a user',
     'user.vanished': 'Removed the data of a user who no longer exists',
     'users.missing': 'Many users were not found; their data was not removed',
@@ -830,6 +830,11 @@ export const en = {
     atWork: 'This form was sent twice, and is still being processed. Reload the page in a moment.',
     nameMissing: 'Enter a name.',
     nameTooLong: (limit: number) => `The name must not be longer than ${limit} characters.`,
+    emailInvalid: 'This is not an e-mail address.',
+    emailUnseen:
+      'The address contains an invisible character. Type the address instead of pasting it.',
+    emailLookAlike:
+      'The address contains letters that look like other letters. Type the address with one alphabet.',
     unseenCharacter:
       'The text contains an invisible character. Type the text instead of pasting it.',
     tooManyMarks: 'There are too many marks on one letter.',

@@ -129,7 +129,7 @@ export const es: Messages = {
     terms: 'Condiciones de uso',
     privacy: 'Política de privacidad',
     mixesAlphabets:
-      'El nombre mezcla letras de varios alfabetos, y algunas se parecen entre sí. Asegúrate de que es quien crees.',
+      'El nombre contiene letras que parecen de otro alfabeto. Asegúrate de que es quien crees.',
     lasting:
       'Si la autorizas, podrá hacerlo hasta que le retires el acceso en «Aplicaciones autorizadas».',
     accept: 'Autorizar',
@@ -478,7 +478,6 @@ export const es: Messages = {
     sent: (email) =>
       `Revisa tu correo. Si la dirección ${email} es correcta, recibirás un enlace válido durante una hora.`,
     toLogin: 'Volver al inicio de sesión',
-    notAnAddress: 'Esto no es una dirección de correo electrónico.',
     tooMany: 'Se han solicitado demasiados enlaces. Vuelve a intentarlo dentro de diez minutos.',
   },
   password: {
@@ -546,6 +545,7 @@ export const es: Messages = {
     'user.admin_withdrawn': 'Un usuario ya no es administrador',
     'user.password_changed': 'Contraseña cambiada',
     'user.email_verified': 'Correo electrónico confirmado',
+    'user.email_changed': 'Correo electrónico cambiado',
     'user.deleted': 'Usuario eliminado',
     'user.vanished': 'Datos de un usuario que ya no existe eliminados',
     'users.missing': 'Muchos usuarios no encontrados; no se eliminó nada',
@@ -828,6 +828,10 @@ export const es: Messages = {
       'Este formulario se envió dos veces y todavía lo estamos procesando. Vuelve a mirar la página en un momento.',
     nameMissing: 'Escribe un nombre.',
     nameTooLong: (limit: number) => `El nombre no puede tener más de ${limit} caracteres.`,
+    emailInvalid: 'Esto no es una dirección de correo electrónico.',
+    emailUnseen: 'La dirección contiene un carácter invisible. Escríbela en lugar de pegarla.',
+    emailLookAlike:
+      'La dirección contiene letras que parecen otras. Escríbela con un solo alfabeto.',
     unseenCharacter: 'Contiene un carácter invisible. Escribe el texto en lugar de pegarlo.',
     tooManyMarks: 'Hay demasiados signos sobre una misma letra.',
     descriptionTooLong: (limit: number) =>

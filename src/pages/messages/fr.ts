@@ -131,7 +131,7 @@ export const fr: Messages = {
     terms: 'Conditions d’utilisation',
     privacy: 'Vie privée',
     mixesAlphabets:
-      'Le nom mélange des lettres de plusieurs alphabets, dont certaines se ressemblent. Assurez-vous qu’il s’agit bien de l’éditeur auquel vous pensez.',
+      'Le nom contient des lettres qui ressemblent à celles d’un autre alphabet. Assurez-vous qu’il s’agit bien de l’éditeur auquel vous pensez.',
     lasting:
       'Votre autorisation reste valable jusqu’à ce que vous la révoquiez sous «\u202fApplications autorisées\u202f».',
     accept: 'Autoriser',
@@ -483,7 +483,6 @@ export const fr: Messages = {
     sent: (email) =>
       `Consultez votre messagerie. Si l’adresse ${email} est correcte, vous recevrez un lien valable pendant une heure.`,
     toLogin: 'Retour à la connexion',
-    notAnAddress: 'Ce n’est pas une adresse e-mail.',
     tooMany: 'Trop de liens ont été demandés. Réessayez dans dix minutes.',
   },
   password: {
@@ -551,6 +550,7 @@ export const fr: Messages = {
     'user.admin_withdrawn': 'Un utilisateur n’est plus administrateur',
     'user.password_changed': 'Mot de passe modifié',
     'user.email_verified': 'Adresse e-mail confirmée',
+    'user.email_changed': 'Adresse e-mail modifiée',
     'user.deleted': 'Utilisateur supprimé',
     'user.vanished': 'Données d’un utilisateur disparu supprimées',
     'users.missing': 'Nombreux utilisateurs introuvables, rien n’a été supprimé',
@@ -835,6 +835,11 @@ export const fr: Messages = {
       'Ce formulaire a été envoyé deux fois et nous le traitons encore. Consultez de nouveau la page dans un instant.',
     nameMissing: 'Saisissez un nom.',
     nameTooLong: (limit: number) => `Le nom ne doit pas dépasser ${limit} caractères.`,
+    emailInvalid: 'Ce n’est pas une adresse e-mail.',
+    emailUnseen:
+      'L’adresse contient un caractère invisible. Saisissez-la au clavier au lieu de la coller.',
+    emailLookAlike:
+      'L’adresse contient des lettres qui ressemblent à d’autres. Saisissez-la dans un seul alphabet.',
     unseenCharacter:
       'Le texte contient un caractère invisible. Saisissez-le au clavier au lieu de le coller.',
     tooManyMarks: 'Une lettre porte trop de signes diacritiques.',

@@ -127,7 +127,7 @@ export const it: Messages = {
     terms: 'Condizioni d’uso',
     privacy: 'Informativa sulla privacy',
     mixesAlphabets:
-      'Il nome mescola lettere di più alfabeti, alcune delle quali si somigliano. Assicurati che sia davvero chi pensi.',
+      'Il nome contiene lettere che somigliano a quelle di un altro alfabeto. Assicurati che sia davvero chi pensi.',
     lasting:
       'Se la autorizzi, potrà agire finché non revocherai l’autorizzazione in «Applicazioni autorizzate».',
     accept: 'Autorizza',
@@ -474,7 +474,6 @@ export const it: Messages = {
     sent: (email) =>
       `Controlla la tua posta. Se l’indirizzo ${email} è corretto, riceverai un link valido per un’ora.`,
     toLogin: 'Torna all’accesso',
-    notAnAddress: 'Questo non è un indirizzo email.',
     tooMany: 'Sono stati richiesti troppi link. Riprova tra dieci minuti.',
   },
   password: {
@@ -542,6 +541,7 @@ export const it: Messages = {
     'user.admin_withdrawn': 'Un utente non è più amministratore',
     'user.password_changed': 'Password cambiata',
     'user.email_verified': 'Indirizzo email confermato',
+    'user.email_changed': 'Indirizzo email modificato',
     'user.deleted': 'Utente eliminato',
     'user.vanished': 'Dati di un utente non più esistente eliminati',
     'users.missing': 'Molti utenti non trovati; nulla è stato eliminato',
@@ -822,6 +822,10 @@ export const it: Messages = {
       'Questo modulo è stato inviato due volte e lo stiamo ancora elaborando. Ricontrolla la pagina tra un momento.',
     nameMissing: 'Inserisci un nome.',
     nameTooLong: (limit: number) => `Il nome può avere al massimo ${limit} caratteri.`,
+    emailInvalid: 'Questo non è un indirizzo email.',
+    emailUnseen: 'L’indirizzo contiene un carattere invisibile. Digitalo invece di incollarlo.',
+    emailLookAlike:
+      'L’indirizzo contiene lettere che ne ricordano altre. Scrivilo con un solo alfabeto.',
     unseenCharacter: 'Il testo contiene un carattere invisibile. Digitalo invece di incollarlo.',
     tooManyMarks: 'Su una lettera ci sono troppi segni diacritici.',
     descriptionTooLong: (limit: number) =>

@@ -130,7 +130,7 @@ export const ja: Messages = {
     terms: '利用規約',
     privacy: 'プライバシーポリシー',
     mixesAlphabets:
-      'この名前には複数の文字体系の文字が混在しており、見分けにくい文字が含まれています。本当に想定している相手かどうかを確認してください。',
+      'この名前には、別の文字体系の文字と見分けにくい文字が含まれています。本当に想定している相手かどうかを確認してください。',
     lasting: '許可すると、「許可したアプリ」で取り消すまで有効です。',
     accept: '許可',
     undecided: '「許可」も「拒否」も選択されていません。どちらかを選択してください。',
@@ -471,7 +471,6 @@ export const ja: Messages = {
     sent: (email) =>
       `メールをご確認ください。アドレス ${email} が正しければ、1 時間有効なリンクが届きます。`,
     toLogin: 'ログインに戻る',
-    notAnAddress: 'メールアドレスではありません。',
     tooMany: 'リンクが何度も要求されました。10 分待ってから、もう一度お試しください。',
   },
   password: {
@@ -539,6 +538,7 @@ export const ja: Messages = {
     'user.admin_withdrawn': 'ユーザーの管理者権限を解除',
     'user.password_changed': 'パスワードを変更',
     'user.email_verified': 'メールアドレスを確認',
+    'user.email_changed': 'メールアドレスを変更',
     'user.deleted': 'ユーザーを削除',
     'user.vanished': '存在しないユーザーのデータを削除',
     'users.missing': '多数のユーザーが見つからず、何も削除せず',
@@ -816,6 +816,10 @@ export const ja: Messages = {
       'このフォームは 2 回送信され、まだ処理中です。少し待ってからページをもう一度確認してください。',
     nameMissing: '名前を入力してください。',
     nameTooLong: (limit) => `名前は ${limit} 文字以内で入力してください。`,
+    emailInvalid: 'メールアドレスではありません。',
+    emailUnseen: 'アドレスに目に見えない文字が含まれています。貼り付けずに、直接入力してください。',
+    emailLookAlike:
+      'アドレスに、ほかの文字と見分けにくい文字が含まれています。1 種類の文字体系で入力してください。',
     unseenCharacter: '目に見えない文字が含まれています。貼り付けずに、直接入力してください。',
     tooManyMarks: '1 つの文字に付いている記号が多すぎます。',
     descriptionTooLong: (limit) => `説明は ${limit} 文字以内で入力してください。`,

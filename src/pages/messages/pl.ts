@@ -130,7 +130,7 @@ export const pl: Messages = {
     terms: 'Warunki korzystania',
     privacy: 'Polityka prywatności',
     mixesAlphabets:
-      'W nazwie mieszają się litery z kilku alfabetów, a niektóre z nich wyglądają podobnie. Upewnij się, że to ta aplikacja, o której myślisz.',
+      'Nazwa zawiera litery podobne do liter innego alfabetu. Upewnij się, że to ta aplikacja, o której myślisz.',
     lasting: 'Zgoda obowiązuje, dopóki jej nie cofniesz w sekcji „Aplikacje z dostępem”.',
     accept: 'Zezwól',
     undecided: 'Nie wybrano ani „Zezwól”, ani „Odmów”. Wybierz jedną z opcji.',
@@ -489,7 +489,6 @@ export const pl: Messages = {
     sent: (email) =>
       `Sprawdź pocztę. Jeśli adres ${email} jest poprawny, otrzymasz link ważny przez godzinę.`,
     toLogin: 'Wróć do logowania',
-    notAnAddress: 'To nie jest adres e-mail.',
     tooMany: 'Zażądano zbyt wielu linków. Spróbuj ponownie za dziesięć minut.',
   },
   password: {
@@ -557,6 +556,7 @@ export const pl: Messages = {
     'user.admin_withdrawn': 'Użytkownik nie jest już administratorem',
     'user.password_changed': 'Zmieniono hasło',
     'user.email_verified': 'Potwierdzono adres e-mail',
+    'user.email_changed': 'Zmieniono adres e-mail',
     'user.deleted': 'Usunięto użytkownika',
     'user.vanished': 'Usunięto dane nieistniejącego już użytkownika',
     'users.missing': 'Nie znaleziono wielu użytkowników; niczego nie usunięto',
@@ -840,6 +840,9 @@ export const pl: Messages = {
       many: 'Nazwa może mieć najwyżej # znaków.',
       other: 'Nazwa może mieć najwyżej # znaku.',
     }),
+    emailInvalid: 'To nie jest adres e-mail.',
+    emailUnseen: 'Adres zawiera niewidoczny znak. Wpisz go zamiast wklejać.',
+    emailLookAlike: 'Adres zawiera litery podobne do innych. Wpisz go literami jednego alfabetu.',
     unseenCharacter: 'Tekst zawiera niewidoczny znak. Wpisz go zamiast wklejać.',
     tooManyMarks: 'Na jednej literze jest zbyt wiele znaków diakrytycznych.',
     descriptionTooLong: count({

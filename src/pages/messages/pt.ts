@@ -128,7 +128,7 @@ export const pt: Messages = {
     terms: 'Termos de uso',
     privacy: 'Política de privacidade',
     mixesAlphabets:
-      'O nome mistura letras de vários alfabetos, e algumas delas são parecidas. Confirme que é quem você pensa.',
+      'O nome contém letras que parecem de outro alfabeto. Confirme que é quem você pensa.',
     lasting: 'Se você autorizar, vale até que você revogue o acesso em “Aplicativos autorizados”.',
     accept: 'Autorizar',
     undecided: 'Não foi escolhido “Autorizar” nem “Recusar”. Escolha uma das opções.',
@@ -474,7 +474,6 @@ export const pt: Messages = {
     sent: (email) =>
       `Verifique seu e-mail. Se o endereço ${email} estiver correto, você receberá um link válido por uma hora.`,
     toLogin: 'Voltar para a entrada',
-    notAnAddress: 'Isto não é um endereço de e-mail.',
     tooMany: 'Foram solicitados links demais. Tente novamente em dez minutos.',
   },
   password: {
@@ -542,6 +541,7 @@ export const pt: Messages = {
     'user.admin_withdrawn': 'Um usuário não é mais administrador',
     'user.password_changed': 'Senha alterada',
     'user.email_verified': 'Endereço de e-mail confirmado',
+    'user.email_changed': 'Endereço de e-mail alterado',
     'user.deleted': 'Usuário excluído',
     'user.vanished': 'Dados de um usuário que não existe mais excluídos',
     'users.missing': 'Muitos usuários não encontrados; nada foi excluído',
@@ -818,6 +818,9 @@ export const pt: Messages = {
       'Este formulário foi enviado duas vezes e ainda está sendo processado. Veja a página novamente em instantes.',
     nameMissing: 'Digite um nome.',
     nameTooLong: (limit: number) => `O nome não pode ter mais de ${limit} caracteres.`,
+    emailInvalid: 'Isto não é um endereço de e-mail.',
+    emailUnseen: 'O endereço contém um caractere invisível. Digite-o em vez de colá-lo.',
+    emailLookAlike: 'O endereço contém letras que parecem outras. Digite-o com um só alfabeto.',
     unseenCharacter: 'Contém um caractere invisível. Digite o texto em vez de colá-lo.',
     tooManyMarks: 'Há sinais demais sobre uma mesma letra.',
     descriptionTooLong: (limit: number) => `A descrição não pode ter mais de ${limit} caracteres.`,

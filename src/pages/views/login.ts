@@ -45,7 +45,7 @@ ${csrf(frame)}
 <input type="hidden" name="next" value="${next}">
 <div class="field">
 <label for="email">${login.email}</label>
-<input id="email" name="email" type="email" value="${email}" dir="ltr" autocomplete="username" required${email === '' ? autofocus : ''}>
+<input id="email" name="email" type="text" inputmode="email" value="${email}" dir="ltr" autocapitalize="none" spellcheck="false" autocomplete="username" required${email === '' ? autofocus : ''}>
 </div>
 <div class="field">
 <label for="password">${login.password}</label>

@@ -35,7 +35,7 @@ ${csrf(frame)}
 ${
   purpose === 'verify_email'
     ? ''
-    : html`<div hidden><input type="email" value="${email}" autocomplete="username"></div>
+    : html`<div hidden><input type="text" value="${email}" autocomplete="username"></div>
 ${textField({
   name: 'new_password',
   label: password.next,

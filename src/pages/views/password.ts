@@ -26,7 +26,7 @@ export const passwordPage: PageTemplate<PasswordView> = (view, frame) => {
 ${formAlert(problem, { current_password: texts.current, new_password: texts.next }, frame)}
 <form method="post" action="${action}">
 ${formId(frame)}
-<div hidden><input type="email" value="${email}" autocomplete="username"></div>
+<div hidden><input type="text" value="${email}" autocomplete="username"></div>
 ${textField({
   name: 'current_password',
   label: texts.current,

@@ -39,7 +39,7 @@ ${textField({
   label: login.email,
   value: email,
   problem,
-  attributes: html` type="email" dir="ltr" autocomplete="username" required`,
+  attributes: html` type="text" inputmode="email" autocapitalize="none" spellcheck="false" dir="ltr" autocomplete="username" required`,
 })}
 <p class="actions"><button type="submit">${texts.request}</button></p>
 </form>`

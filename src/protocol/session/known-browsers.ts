@@ -1,7 +1,7 @@
 import { serialize } from 'hono/utils/cookie'
 import { sha256 } from '../../crypto/digest.ts'
 import { randomString } from '../../crypto/random.ts'
-import { accountKey } from '../../model/field-rules.ts'
+import { accountKey } from '../../model/email-address.ts'
 import type { UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../../records/context.ts'
 import { type CheckedUser, Users } from '../../records/users/users.ts'

@@ -1,6 +1,6 @@
 import { application, type Requester } from '../../crypto/passwords/fair-queue.ts'
 import type { AuditOrigin } from '../../model/audit-event.ts'
-import { accountKey } from '../../model/field-rules.ts'
+import { accountKey } from '../../model/email-address.ts'
 import { siteNetworkOf } from '../../model/network.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Limits } from '../limits.ts'

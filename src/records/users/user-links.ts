@@ -1,4 +1,5 @@
-import { validEmail, validPassword } from '../../model/field-rules.ts'
+import { validEmail } from '../../model/email-address.ts'
+import { validPassword } from '../../model/field-rules.ts'
 import type { User, UserId } from '../../model/user.ts'
 import type { UserLinkPurpose } from '../../model/user-link.ts'
 import { byUser } from '../audit/audit-trail.ts'
@@ -110,7 +111,7 @@ export class UserLinks {
     const users = new Users({ ...this.#context, audit: this.#context.audit.by(byUser(user)) })
     return purpose === 'verify_email'
       ? users.verifyEmail(userId)
-      : users.resetPassword(user, mark, hash)
+      : users.resetPassword(userId, mark, hash)
   }
 }
 

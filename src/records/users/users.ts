@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Digest, sha256 } from '../../crypto/digest.ts'
 import type { Requester } from '../../crypto/passwords/fair-queue.ts'
 import { randomNumber } from '../../crypto/random.ts'
-import { emailKey, validEmail, validPassword } from '../../model/field-rules.ts'
+import { emailKey, emailPrefixes, emailSpellings, validEmail } from '../../model/email-address.ts'
+import { validPassword } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { FoundToken } from '../../model/token.ts'
 import {
@@ -14,10 +15,11 @@ import {
 } from '../../model/user.ts'
 import { userIdIn } from '../../model/user-id.ts'
 import type { UserKeyType } from '../../model/user-table.ts'
-import { NotOurUsers } from '../../store/contract/errors.ts'
+import { NotOurUsers, UniqueViolation } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
 import type { StoredUser, UserWithPassword } from '../../store/contract/users.ts'
+import type { Store } from '../../store/store.ts'
 import { byUser, ofUser } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision, withinTransaction } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
@@ -134,14 +136,19 @@ export class Users implements UserSource {
     return this.#context.userKeyType
   }
 
-  /** @throws NotOurUsers if the application finds users by ID only */
+  /**
+   * Returns the user with this e-mail address in any spelling.
+   * @throws NotOurUsers if the application finds users by ID only
+   */
   async findByEmail(email: string): Promise<User | undefined> {
     const { hostUsers } = this.#context
-    if (!hostUsers) return this.#intact(await this.#byEmail(email))
-    if (hostUsers.findByEmail) return hostUsers.findByEmail(email)
-    throw new NotOurUsers(
-      'The application finds its users by ID only: pass an ID, or add findByEmail to the option users.',
-    )
+    if (!hostUsers) return this.#intact((await this.#byEmail(email))[0])
+    const { findByEmail } = hostUsers
+    if (!findByEmail)
+      throw new NotOurUsers(
+        'The application finds its users by ID only: pass an ID, or add findByEmail to the option users.',
+      )
+    return firstFound(heldSpellings(email), (spelling) => findByEmail(spelling))
   }
 
   /**
@@ -188,16 +195,22 @@ export class Users implements UserSource {
     const id = userIdIn(text, userKeyType)
     const exact = start === null && id !== undefined ? await this.find(id) : undefined
     const listed = async (): Promise<readonly User[]> => {
-      if (hostUsers?.search) return hostUsers.search(text, { after: start, limit: limit + 1 })
+      if (hostUsers?.search) {
+        // The application may hold the address in another spelling than the administrator typed.
+        for (const typed of start === null ? new Set([text, ...emailPrefixes(text)]) : [text]) {
+          const listed = await hostUsers.search(typed, { after: start, limit: limit + 1 })
+          if (listed.length > 0) return listed
+        }
+        return []
+      }
       if (hostUsers) {
         const isEmail = text.includes('@') && hostUsers.findByEmail
-        const found = isEmail && start === null ? await hostUsers.findByEmail?.(text) : undefined
+        const found = isEmail && start === null ? await this.findByEmail(text) : undefined
         return found ? [found] : []
       }
-      const key = text.toLowerCase()
       const rows = await (text === ''
         ? store.users.list(start, limit + 1)
-        : store.users.search(key, start, limit + 1))
+        : store.users.search(emailPrefixes(text), start, limit + 1))
       const users = await Promise.all(rows.map((row) => this.#intact(row)))
       return users.filter((user) => user !== undefined)
     }
@@ -216,7 +229,7 @@ export class Users implements UserSource {
   }
 
   /**
-   * Creates a user.
+   * Creates a user. Stores the normal form of the e-mail address.
    * @throws InvalidField for an invalid value or a taken e-mail address; PasswordHashingBusy if too many passwords wait
    */
   async create(input: UserInput): Promise<User> {
@@ -226,7 +239,7 @@ export class Users implements UserSource {
       password === null ? null : await this.#context.passwords.hash(validPassword(password))
     const user = await this.#insert({ email, active, emailVerified, isAdmin }, hash)
     if (user) return user
-    throw new InvalidField('email', 'This e-mail address is taken.')
+    throw taken()
   }
 
   /**
@@ -251,7 +264,9 @@ export class Users implements UserSource {
       const passwordHash = hash === null ? null : this.#sealedHash(user, hash)
       return store.transaction(async (tx) => {
         const row = { ...this.#sealed(user), passwordHash, createdAt: clock() }
-        if (!(await tx.users.insert(row))) return { user: undefined }
+        // A row of an earlier version may hold the address in another spelling.
+        const others = (await byEmail(user.email, tx)).length
+        if (others > 0 || !(await tx.users.insert(row))) return { user: undefined }
         const actor = by && { by: by(user) }
         await audit.add(tx, 'user.created', { ...ofUser(user), ...actor, details: {} })
         return { user }
@@ -281,14 +296,20 @@ export class Users implements UserSource {
   ): Promise<CheckedUser | undefined> {
     const { intact, passwords, withPassword } = this.#context
     if (!intact.hasBuiltInUsers) {
-      const found = await withPassword?.(email, password)
+      const found =
+        withPassword &&
+        (await firstFound(heldSpellings(email), (spelling) => withPassword(spelling, password)))
       const user = found && (await this.find(found.id))
       return user?.active ? { ...user, passwordHash: null } : this.#refused(user)
     }
-    const row = await this.#byEmail(email)
-    const found = (await this.#intact(row)) && row
-    const matches = await passwords.check(password, this.#hashOf(found), requester)
-    return found?.active && matches ? found : this.#refused(found)
+    // Several rows hold spellings of one address only if an earlier version created them. The password decides.
+    const [first, ...others] = await this.#byEmail(email)
+    for (const row of [first, ...others]) {
+      const found = (await this.#intact(row)) && row
+      const matches = await passwords.check(password, this.#hashOf(found), requester)
+      if (found?.active && matches) return found
+    }
+    return this.#refused((await this.#intact(first)) && first)
   }
 
   // Record the user, but never the typed e-mail address, because people sometimes type their password in that field.
@@ -318,7 +339,7 @@ export class Users implements UserSource {
 
   /** Returns the built-in user with this e-mail address, and the value of `markOf`. @internal */
   async withMark(email: string): Promise<(User & { readonly mark: string }) | undefined> {
-    const row = await this.#byEmail(email)
+    const [row] = await this.#byEmail(email)
     const user = (await this.#intact(row)) && row
     return user && { ...withoutPassword(user), mark: this.markOf(user) }
   }
@@ -375,7 +396,9 @@ export class Users implements UserSource {
         'The application checks the passwords of its users: add withPassword to the option users.',
       )
     const user = await this.find(id)
-    const found = user && (await withPassword(user.email, password))
+    const found =
+      user &&
+      (await firstFound(heldSpellings(user.email), (spelling) => withPassword(spelling, password)))
     return found?.id === id
   }
 
@@ -405,14 +428,15 @@ export class Users implements UserSource {
    * @returns false if the user was deactivated or deleted, or received another password
    * @internal
    */
-  resetPassword(user: Pick<User, 'id' | 'email'>, mark: string, hash: string): Promise<boolean> {
+  resetPassword(id: UserId, mark: string, hash: string): Promise<boolean> {
     return withinTransaction(this.#context, async (context) => {
       const users = new Users(context)
       // Reading in the transaction locks the row, so that only one of two concurrent resets finds this mark.
-      if ((await users.passwordMark(user.id)) !== mark) return false
+      if ((await users.passwordMark(id)) !== mark) return false
+      const user = await users.find(id)
+      if (!user) return false
       await users.#writePassword(user, this.#sealedHash(user, hash))
-      const isVerified = (await users.find(user.id))?.emailVerified
-      return isVerified || users.verifyEmail(user.id)
+      return user.emailVerified || users.verifyEmail(id)
     })
   }
 
@@ -473,6 +497,55 @@ export class Users implements UserSource {
    */
   verifyEmail(id: UserId): Promise<boolean> {
     return this.#changed(id, 'user.email_verified', { emailVerified: true })
+  }
+
+  /**
+   * Changes the e-mail address of the user, with which the user logs in. Returns false if the user does not exist.
+   * @throws InvalidField for an invalid or taken e-mail address; NotOurUsers for users of the application
+   */
+  async setEmail(
+    id: UserId,
+    email: string,
+    { emailVerified = true }: { readonly emailVerified?: boolean } = {},
+  ): Promise<boolean> {
+    const outcome = await this.#renamed(id, validEmail(email), emailVerified)
+    if (outcome === 'taken') throw taken()
+    return outcome
+  }
+
+  /**
+   * Stores the e-mail address of the user in normal form. Returns false if the address has no normal form, or if another
+   * user has it. @internal
+   */
+  async normalizeEmail({ id, email, emailVerified }: User): Promise<boolean> {
+    const key = emailKey(email)
+    if (key === email) return true
+    return key !== undefined && (await this.#renamed(id, key, emailVerified)) !== 'taken'
+  }
+
+  async #renamed(id: UserId, email: string, emailVerified: boolean): Promise<boolean | 'taken'> {
+    const { store, audit, intact } = this.#context
+    if (!intact.hasBuiltInUsers) throw new NotOurUsers()
+    try {
+      return await store.transaction(async (tx) => {
+        const row = await tx.users.find(id)
+        const before = await this.#intact(row)
+        if (!row || !before) return false
+        if ((await byEmail(email, tx)).some((other) => other.id !== id)) return 'taken'
+        const hash = this.#hashOf(row)
+        // The hash was tampered with, or sealed with another secret key. A new seal would hide that.
+        if (hash === undefined && row.passwordHash !== null) return false
+        const user = { ...before, email, emailVerified }
+        const passwordHash = hash === undefined ? null : this.#sealedHash(user, hash)
+        await tx.users.setEmail({ ...this.#sealed(user), passwordHash })
+        const details = { former: before.email }
+        await audit.add(tx, 'user.email_changed', { ...ofUser(user), details })
+        return true
+      })
+    } catch (error) {
+      if (error instanceof UniqueViolation) return 'taken'
+      throw error
+    }
   }
 
   /**
@@ -573,11 +646,44 @@ export class Users implements UserSource {
     return undefined
   }
 
-  async #byEmail(email: string): Promise<UserWithPassword | undefined> {
-    const key = emailKey(email)
-    return key === undefined ? undefined : this.#context.store.users.findByEmail(key)
+  #byEmail(email: string): Promise<readonly UserWithPassword[]> {
+    return byEmail(email, this.#context.store)
   }
 }
+
+/** Returns the rows that hold a spelling of an e-mail address, the normal form first. */
+const byEmail = async (
+  email: string,
+  { users }: Pick<Store, 'users'>,
+): Promise<readonly UserWithPassword[]> => {
+  const rows: UserWithPassword[] = []
+  for (const spelling of emailSpellings(email)) {
+    const row = await users.findByEmail(spelling)
+    if (row && !rows.some(({ id }) => id === row.id)) rows.push(row)
+  }
+  return rows
+}
+
+/**
+ * Returns the spellings under which the application may hold an address: those of this server, and the typed text. A
+ * name without `@` is the application's own, so it has one spelling.
+ */
+const heldSpellings = (typed: string): readonly string[] =>
+  typed.includes('@') ? [...new Set([...emailSpellings(typed), typed])] : [typed]
+
+/** Asks for one spelling after the other until a user is found. */
+const firstFound = async <Found>(
+  spellings: readonly string[],
+  find: (spelling: string) => Promise<Found | undefined>,
+): Promise<Found | undefined> => {
+  for (const spelling of spellings) {
+    const found = await find(spelling)
+    if (found) return found
+  }
+  return undefined
+}
+
+const taken = (): InvalidField => new InvalidField('email', 'This e-mail address is taken.')
 
 const withoutPassword = ({ id, email, emailVerified, active, isAdmin }: User): User => ({
   id,

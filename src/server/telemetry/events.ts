@@ -187,6 +187,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     levels: ['warn'],
     sentence: 'The last uses of tokens could not be written. No request is affected.',
   },
+  'user.email_kept': {
+    levels: ['warn'],
+    sentence:
+      'The e-mail address of a user is not in normal form, and remains unchanged: it contains invisible characters, or another user has the normal form. `users set-email` changes the address.',
+  },
   'user.tampered': { levels: ['error'], sentence: tampered },
   'user_code.guessed': {
     levels: ['warn'],

@@ -29,8 +29,11 @@ export interface RemovalStore {
   ): Promise<{ readonly keys: readonly number[]; readonly last: number | null }>
 }
 
-/** The kind of a time that the sweeper stores: when a user was first missing, or when the last sweep took place. */
-export type SweeperNoteKind = 'missing user' | 'last sweep'
+/**
+ * The kind of a time that the sweeper stores: when a user was first missing, or when the last sweep took place. A note
+ * of the kind `email addresses` says that built-in users may have e-mail addresses that are not in normal form.
+ */
+export type SweeperNoteKind = 'missing user' | 'last sweep' | 'email addresses'
 
 export interface SweeperNote {
   readonly key: string

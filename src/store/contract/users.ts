@@ -21,10 +21,14 @@ export interface UserStore {
   /** Lists at most `limit` users after the ID `after`, in the order of their IDs. */
   list(after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**
-   * Lists the users whose e-mail address begins with the text, in the order of their IDs: at most `limit` users after
-   * the ID `after`. The text must be in lower case. The case of the address is ignored.
+   * Lists the users whose e-mail address begins with one of the texts, in the order of their IDs: at most `limit` users
+   * after the ID `after`. The texts must be in lower case. The case of the address is ignored.
    */
-  search(text: string, after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
+  search(
+    beginnings: readonly string[],
+    after: UserId | null,
+    limit: number,
+  ): Promise<readonly UserWithPassword[]>
   /**
    * Inserts a user. Returns false if the e-mail address is taken.
    * @throws UniqueViolation if the ID is taken
@@ -35,6 +39,18 @@ export interface UserStore {
     user: Pick<StoredUser, 'id' | 'active' | 'isAdmin' | 'emailVerified' | 'seal'>,
   ): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
+  /**
+   * Writes the e-mail address, whether it is verified, the password hash and the seal. Returns false for an unknown user.
+   * @throws UniqueViolation if another user has the address
+   */
+  setEmail(
+    user: Pick<UserWithPassword, 'id' | 'email' | 'emailVerified' | 'passwordHash' | 'seal'>,
+  ): Promise<boolean>
+  /**
+   * Lists at most `limit` users after the ID `after` whose e-mail address may not be in normal form, in the order of
+   * their IDs.
+   */
+  irregular(after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**
    * Deletes the user. Must be called inside a transaction. The rows of the user become invisible immediately, and are
    * deleted later. Returns false for an unknown user.

@@ -8,6 +8,7 @@ import {
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
+import { emailTexts } from '../../model/email-address.ts'
 import { decodedResponseTypes, encodedResponseTypes } from '../../model/response-type.ts'
 import type { UserId } from '../../model/user.ts'
 import type {
@@ -201,13 +202,17 @@ export const sqlClients = (
     if (text === '') return clientsWithOwner
     // Convert the text to lower case in the database and in JavaScript, and compare with both results. The function
     // `lower` only converts ASCII in SQLite, and in PostgreSQL with locale C.
-    const contains = (column: 'c.name' | 'c.client_id' | 'u.email') => {
-      const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+    const contains = (column: 'c.name' | 'c.client_id' | 'u.email', part = text) => {
+      const pattern = `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`
       const value = sql.ref(column)
       return sql<boolean>`(lower(${value}) like lower(${pattern}) escape '\\' or lower(${value}) like ${pattern.toLowerCase()} escape '\\')`
     }
     return clientsWithOwner.where(({ or }) =>
-      or([contains('c.name'), contains('c.client_id'), contains('u.email')]),
+      or([
+        contains('c.name'),
+        contains('c.client_id'),
+        ...emailTexts(text).map((part) => contains('u.email', part)),
+      ]),
     )
   }
 

@@ -1,4 +1,5 @@
 import { type AliasedExpression, type RawBuilder, sql } from 'kysely'
+import { heldEmail } from '../../model/email-address.ts'
 import { maxSeconds, reuseMargin, type UserId } from '../../model/user.ts'
 import type { StoredUser } from '../contract/users.ts'
 import type { Handle } from './handle.ts'
@@ -143,10 +144,11 @@ export const attributesIn = (
 /** Returns the user of a joined row, or null if the join matched no user. */
 export const joinedUser = (handle: Pick<Handle, 'users'>, row: JoinedUser): StoredUser | null => {
   if (row.u_id === null) return null
+  const email = row.u_email ?? ''
   const attributes = attributesIn(handle, row, 'u_x')
   return {
     id: row.u_id,
-    email: row.u_email ?? '',
+    email: handle.users === 'built-in' ? email : heldEmail(email),
     emailVerified: isTrue(row.u_verified),
     active: isTrue(row.u_active),
     isAdmin: isTrue(row.u_admin),

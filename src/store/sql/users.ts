@@ -1,9 +1,11 @@
 import { type Selectable, sql, type UpdateObject } from 'kysely'
+import { heldEmail } from '../../model/email-address.ts'
 import type { UserId } from '../../model/user.ts'
 import { NotOurUsers } from '../contract/errors.ts'
 import type { UserStore, UserWithPassword } from '../contract/users.ts'
 import { flag } from './codecs.ts'
 import { type Handle, holds, unindexed } from './handle.ts'
+import { isIrregularEmail } from './irregular-email.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
 import { attributesIn, isTrue, type UserColumns, userSource } from './user-source.ts'
@@ -32,7 +34,7 @@ const hostUsers = (handle: Handle): UserStore => {
     const attributes = attributesIn(handle, row, 'x')
     return {
       id: row.id,
-      email: row.email ?? '',
+      email: heldEmail(row.email ?? ''),
       emailVerified: isTrue(row.email_verified),
       active: isTrue(row.active),
       isAdmin: isTrue(row.is_admin),
@@ -68,9 +70,15 @@ const hostUsers = (handle: Handle): UserStore => {
       return rows.map(toUser)
     },
 
-    async search(text, after, limit) {
+    async search(beginnings, after, limit) {
       const rows = await select
-        .where(sql<boolean>`lower(u.email) like ${prefixOf(text)} escape '\\'`)
+        .where(({ or }) =>
+          or(
+            beginnings.map(
+              (text) => sql<boolean>`lower(u.email) like ${prefixOf(text)} escape '\\'`,
+            ),
+          ),
+        )
         .$if(after !== null, (q) => q.where('u.id', '>', after as UserId))
         .orderBy('u.id')
         .limit(limit)
@@ -81,11 +89,13 @@ const hostUsers = (handle: Handle): UserStore => {
     insert: refuse,
     update: refuse,
     setPassword: refuse,
+    setEmail: refuse,
+    irregular: async () => [],
     delete: refuse,
   }
 }
 
-/** The built-in user table: integer keys, e-mail addresses in lower case. */
+/** The built-in user table: integer keys, e-mail addresses in normal form. */
 const builtInUsers = (handle: Handle): UserStore => {
   const { read, write } = handle
   const update = async (
@@ -130,14 +140,18 @@ const builtInUsers = (handle: Handle): UserStore => {
       return rows.map(fromRow)
     },
 
-    async search(text, after, limit) {
+    async search(beginnings, after, limit) {
       const rows = await read
         .selectFrom('oauth2server_user')
         .selectAll()
-        .where(
-          handle.locking
-            ? sql<boolean>`email like ${prefixOf(text)} escape '\\'`
-            : sql<boolean>`email >= ${text} and email < ${`${text}${lastCharacter}`}`,
+        .where(({ or }) =>
+          or(
+            beginnings.map((text) =>
+              handle.locking
+                ? sql<boolean>`email like ${prefixOf(text)} escape '\\'`
+                : sql<boolean>`(email >= ${text} and email < ${`${text}${lastCharacter}`})`,
+            ),
+          ),
         )
         // Prevent the use of the primary key, so that the database uses the index of the e-mail addresses. This index
         // is faster, because usually few addresses begin with the text.
@@ -175,6 +189,25 @@ const builtInUsers = (handle: Handle): UserStore => {
         seal,
       }),
     setPassword: (id, passwordHash) => update(id, { password_hash: passwordHash }),
+    setEmail: ({ id, email, emailVerified, passwordHash, seal }) =>
+      update(id, {
+        email,
+        email_verified: flag(emailVerified),
+        password_hash: passwordHash,
+        seal,
+      }),
+
+    async irregular(after, limit) {
+      const rows = await read
+        .selectFrom('oauth2server_user')
+        .selectAll()
+        .where('id', '>', (after ?? 0) as number)
+        .where(isIrregularEmail(handle.locking))
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      return rows.map(fromRow)
+    },
 
     async delete(id, now) {
       const { numDeletedRows } = await write

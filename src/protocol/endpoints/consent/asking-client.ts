@@ -1,5 +1,6 @@
 import type { Client } from '../../../model/client.ts'
 import { keptMetadata } from '../../../model/client-metadata.ts'
+import { shownEmail } from '../../../model/email-address.ts'
 import { mixesAlphabets } from '../../../model/mixes-alphabets.ts'
 import type { AskingClient } from '../../../pages/parts/asking-client.ts'
 import type { Configuration, Identity } from '../../server-context.ts'
@@ -14,7 +15,7 @@ export const askingClient = (client: Client, server: Identity & Configuration): 
     logo: logoUrlOf(client, server),
     description,
     website,
-    owner: client.owner?.email,
+    owner: client.owner ? shownEmail(client.owner.email) : undefined,
     isVerified: client.isVerified || client.isInternal,
     mixesAlphabets: mixesAlphabets(name),
     origin,

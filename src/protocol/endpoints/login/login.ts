@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../../../http/request.ts'
+import { emailProblemOf, maxEmailLength } from '../../../model/email-address.ts'
 import { maxPasswordBytes } from '../../../model/field-rules.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
@@ -52,7 +53,9 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   const next = safeNext(params.repeated('next'), server)
   const email = params.optional('email') ?? ''
   const view = { next, email, status: 403 }
-  const texts = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) })).login
+  const { login: texts, problems } = textsOf(
+    readerOf(request, { uiLocales: uiLocalesOf(request, next) }),
+  )
   const again = (problem: string) => form(request, server, { ...view, problem })
   if (isForeign(request, server.issuer)) {
     // The browser did not send its cookie with this cross-site request (SameSite=Lax). A new cookie would overwrite
@@ -73,7 +76,11 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
     const user = await tryPassword(tried, server, (requester) =>
       server.users.checked(email, password, requester),
     )
-    if (!user) return again(texts.wrong)
+    if (!user) {
+      // The sentence depends on the typed text alone, so it does not reveal whether an account exists.
+      const isUnseen = emailProblemOf(email) === 'emailUnseen'
+      return again(isUnseen ? problems.emailUnseen : texts.wrong)
+    }
     const session = await server.sessions.signIn(user.id, browserOf(request), user.passwordHash)
     return redirectResponse(next, session, server.knownBrowsers.remember(email, user, cookie))
   } catch (error) {
@@ -132,16 +139,14 @@ const form = async (
 const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =>
   uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
 
-/** The maximum number of characters of an e-mail address (RFC 5321 §4.5.3.1.3). */
-const maxEmailLength = 254
-
 /**
  * Returns the `login_hint` of the authorization request that waits for the login (OpenID Connect Core §3.1.2.1). Returns
- * an empty text if the hint does not look like an e-mail address.
+ * an empty text if the hint does not look like an e-mail address, or contains an invisible character.
  */
 const loginHintIn = (next: string): string => {
   const [hint = '', ...more] = new URLSearchParams(next.replace(/^[^?]*/, '')).getAll('login_hint')
-  return more.length === 0 && hint.length <= maxEmailLength && hint.includes('@') ? hint : ''
+  const isShown = hint.includes('@') && emailProblemOf(hint) !== 'emailUnseen'
+  return more.length === 0 && hint.length <= maxEmailLength && isShown ? hint : ''
 }
 
 /** Returns the authorization request that waits for the login. Undefined if no valid request waits. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { shownEmail } from '../../../model/email-address.ts'
 import type { AdminClientItem } from '../../../pages/models/admin.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { AnyClientSummary } from '../../../store/contract/clients.ts'
@@ -118,7 +119,7 @@ export const adminClientItem = (
   clientId: client.clientId,
   name: client.name,
   logo: logoUrlOf(client, server),
-  owner: client.owner?.email ?? null,
+  owner: client.owner ? shownEmail(client.owner.email) : null,
   isConfidential: client.isConfidential,
   isVerified: client.isVerified,
   isDisabled: client.isDisabled,

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { addressWith } from '../../../http/addresses.ts'
 import type { Client } from '../../../model/client.ts'
+import { shownEmail } from '../../../model/email-address.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { User } from '../../../model/user.ts'
@@ -132,7 +133,7 @@ const act = async (user: User, request: SettingsRequest, params: Parameters): Pr
   const { server, signedIn, texts, http } = request
   const name = userActs.find((known) => known === params.optional('act'))
   const isOwn = user.id === signedIn.user.id
-  const shown = user.email || String(user.id)
+  const shown = shownEmail(user.email) || String(user.id)
   if (name === 'end_tokens') {
     await server.administration.endTokensOfUser(user)
     return isOwn ? texts.done.ownTokensEnded : texts.done.userTokensEnded(shown)

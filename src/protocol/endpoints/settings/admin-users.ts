@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { shownEmail } from '../../../model/email-address.ts'
 import type { User } from '../../../model/user.ts'
 import { userIdIn } from '../../../model/user-id.ts'
 import type { UserItem } from '../../../pages/models/admin-users.ts'
@@ -15,7 +16,7 @@ import { userToWire } from './wire.ts'
 export const userItem = (user: User, ui: Ui): UserItem => ({
   href: userAddress(ui, user),
   id: String(user.id),
-  name: user.email || String(user.id),
+  name: shownEmail(user.email) || String(user.id),
   isActive: user.active,
   isAdmin: user.isAdmin,
   isVerified: user.emailVerified,

@@ -13,6 +13,7 @@ import { prefersJson } from '../responses/prefers-json.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
 import { type RenderOptions, renderPage } from '../responses/render.ts'
+import { problemOf } from '../settings/form.ts'
 import { sendLink } from './send-link.ts'
 
 type Purpose = Exclude<UserLinkPurpose, 'verify_email'>
@@ -41,17 +42,21 @@ const send = async (
 ): Promise<Response> => {
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
   const reader = readerOf(http)
-  const { login, userLinks: texts } = textsOf(reader)
+  const texts = textsOf(reader)
   if (!server.sessions.isCsrfToken(http.headers.get('cookie'), form.optional('csrf_token')))
-    return show(http, server, { ...view, problem: { sentence: login.stale } }, { status: 403 })
+    return show(
+      http,
+      server,
+      { ...view, problem: { sentence: texts.login.stale } },
+      { status: 403 },
+    )
   try {
     const { purpose, email, next } = view
     await sendLink({ purpose, email, next, language: reader.language }, http, server)
     return show(http, server, { ...view, isSent: true })
   } catch (error) {
     if (error instanceof InvalidField) {
-      const sentence = texts.notAnAddress
-      const problem = { sentence, fields: [{ name: 'email', sentence }] }
+      const problem = problemOf(error, { texts, reader })
       return show(http, server, { ...view, problem }, { status: 400 })
     }
     if (!(error instanceof OAuthError && error.status === 429) || prefersJson(http)) throw error
@@ -59,7 +64,7 @@ const send = async (
     return show(
       http,
       server,
-      { ...view, problem: { sentence: texts.tooMany } },
+      { ...view, problem: { sentence: texts.userLinks.tooMany } },
       { status, headers },
     )
   }

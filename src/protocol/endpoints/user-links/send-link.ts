@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../../http/request.ts'
-import { accountKey } from '../../../model/field-rules.ts'
+import { accountKey } from '../../../model/email-address.ts'
 import type { UserLink, UserLinkPurpose } from '../../../model/user-link.ts'
 import { linkLifetime } from '../../../records/users/user-links.ts'
 import type { ServerContext } from '../../server-context.ts'

@@ -1,6 +1,7 @@
 import type { UserReference } from '../handle.ts'
 import { initial } from './0001-initial.ts'
 import { transientOwners } from './0012-transient-owners.ts'
+import { emailAddresses } from './0015-email-addresses.ts'
 import type { OnlineMigration } from './online.ts'
 
 /**
@@ -13,4 +14,5 @@ export const migrationsFor = (
 ): Readonly<Record<string, OnlineMigration>> => ({
   '0001-initial': initial(reference),
   '0012-transient-owners': transientOwners,
+  '0015-email-addresses': emailAddresses(reference),
 })

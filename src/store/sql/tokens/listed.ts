@@ -1,4 +1,5 @@
 import { type AliasedExpression, type Selectable, sql } from 'kysely'
+import { emailSpellings, heldEmail } from '../../../model/email-address.ts'
 import type { Cursor } from '../../contract/page.ts'
 import type {
   AuthorizedTokenRow,
@@ -31,7 +32,10 @@ const authorizedFromRow = (
 
 const namedFromRow = (
   row: TokenRow & { readonly client_name: string; readonly user_email: string | null },
-): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: row.user_email })
+): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: heldOf(row) })
+
+const heldOf = ({ user_email: email }: { readonly user_email: string | null }): string | null =>
+  email === null ? null : heldEmail(email)
 
 const summaryFromRow = (
   row: Pick<
@@ -53,7 +57,7 @@ const summaryFromRow = (
   isPersonal: row.is_personal === 1,
   isRefreshable: row.refresh_token_digest !== null,
   userId: row.user_id,
-  userEmail: row.user_email,
+  userEmail: heldOf(row),
   scopes: split(row.scopes),
   createdAt: row.created_at,
   expires: row.expires,
@@ -84,13 +88,15 @@ export const listedTokens = (
       .$if(text !== '', (q) => {
         if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
         if (!text.includes('@')) return q.where('t.client_key', '=', keyOf(text))
-        // The built-in table stores e-mail addresses in lower case, so the query can use their index. The table of an
+        // The built-in table stores e-mail addresses in normal form, so the query can use their index. The table of an
         // application may contain upper case.
         const email = users === 'built-in' ? sql.ref('s.email') : sql`lower(s.email)`
         const named = read
           .selectFrom(userSource(handle, 's'))
           .select('s.id')
-          .where(sql<boolean>`${email} = ${text.toLowerCase()}`)
+          .where(
+            sql<boolean>`${email} in (${sql.join([...new Set([text.toLowerCase(), ...emailSpellings(text)])])})`,
+          )
         return q.where(isAmong(handle, 't.user_id', named))
       })
       .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))

@@ -1,0 +1,37 @@
+import type { UserId } from '../../model/user.ts'
+import type { RecordsContext } from '../context.ts'
+import { Users } from './users.ts'
+
+/** The maximum number of users that one statement lists. */
+const listedAtOnce = 500
+
+/**
+ * Stores the e-mail addresses of built-in users in normal form, if a migration noted other addresses. Leaves an address
+ * unchanged, and logs a warning at each start, if it has no normal form or if another user has the normal form. Such a
+ * user can still log in with the stored address.
+ */
+export const normalizeEmails = async (context: RecordsContext): Promise<void> => {
+  const { store, intact, log } = context
+  if (!intact.hasBuiltInUsers) return
+  const [note] = await store.sweeperNotes.find('email addresses', [''])
+  if (!note) return
+  const users = new Users(context)
+  let after: UserId | null = null
+  let kept = 0
+  for (;;) {
+    const rows = await store.users.irregular(after, listedAtOnce)
+    for (const user of rows) {
+      if (await users.normalizeEmail(user)) continue
+      kept += 1
+      log({
+        level: 'warn',
+        event: 'user.email_kept',
+        message: `The e-mail address of the user ${user.id} contains invisible characters, or another user has the same address in another spelling. The address remains unchanged. To change it: svc-oauth2server users set-email --user ${user.id} --email ADDRESS`,
+        userId: user.id,
+      })
+    }
+    after = rows.at(-1)?.id ?? null
+    if (rows.length < listedAtOnce) break
+  }
+  if (kept === 0) await store.sweeperNotes.delete('email addresses', [''])
+}
