@@ -55,15 +55,21 @@ export const openidScopes: readonly Scope[] = [
     }),
   }),
   new Scope('email', {
-    helpText: emailScope.helpText,
+    // The scope `user:email` permits the same data outside of a login, so the texts must differ.
+    helpText: 'Read your e-mail address when you log in',
     access: 'read',
     group: emailScope.group,
-    translations: Object.fromEntries(
-      ['ar', 'de', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'].map((language) => [
-        language,
-        emailScope.textsFor(language),
-      ]),
-    ),
+    translations: inGroup({
+      ar: 'قراءة عنوان بريدك الإلكتروني عند تسجيل دخولك',
+      de: 'Deine E-Mail-Adresse lesen, wenn du dich anmeldest',
+      es: 'Leer tu dirección de correo electrónico cuando inicias sesión',
+      fr: 'Lire votre adresse e-mail quand vous vous connectez',
+      it: 'Leggere il tuo indirizzo e-mail quando accedi',
+      ja: 'ログイン時のメールアドレスの読み取り',
+      pl: 'Odczyt Twojego adresu e-mail podczas logowania',
+      pt: 'Ler seu endereço de e-mail quando você faz login',
+      zh: '在你登录时读取你的电子邮件地址',
+    }),
   }),
   new Scope('address', {
     helpText: 'Read your postal address',

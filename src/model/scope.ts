@@ -82,18 +82,20 @@ export class Scope<const Id extends string = string> {
       helpText = '',
       group = '',
       internal = false,
-      access = accessIn(id),
+      access,
       risk,
       translations = {},
     }: ScopeOptions = {},
   ) {
-    if (!scopeToken.test(id))
-      throw new TypeError(`${JSON.stringify(id)} is not a scope token: see RFC 6749 §3.3.`)
+    if (typeof id !== 'string' || !scopeToken.test(id))
+      throw new TypeError(
+        `new Scope(id, options): id accepts a scope token (RFC 6749 §3.3) of at most 255 characters, such as 'notes:read'; the given value is ${JSON.stringify(id)}.`,
+      )
     this.id = id
     this.helpText = helpText
     this.group = group
     this.isInternal = internal
-    this.access = access
+    this.access = access ?? accessIn(id)
     this.risk = risk
     this.#translations = translations
   }
@@ -168,6 +170,21 @@ export class ScopeRegistry {
     const distinct = [...new Set(ids)]
     for (const id of distinct) if (!this.#scopes.has(id)) throw new ScopeDoesNotExists(id)
     return distinct
+  }
+
+  /**
+   * Returns the scopes of a token of a grant without duplicates.
+   * @throws ScopeDoesNotExists for a scope that is not registered; OAuthError `invalid_scope` for an internal scope,
+   * which only a personal token may have
+   */
+  issuable(ids: Iterable<string>): readonly string[] {
+    const distinct = this.validated(ids)
+    const internal = distinct.find((id) => this.#scopes.get(id)?.isInternal)
+    if (internal === undefined) return distinct
+    throw new OAuthError(
+      'invalid_scope',
+      `The scope ${internal} is internal: only a personal token may have it.`,
+    )
   }
 
   /** Returns the given IDs that are registered. */

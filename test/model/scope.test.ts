@@ -1,6 +1,8 @@
 import { emailScope, OAuthError, Scope, ScopeDoesNotExists, ScopeRegistry } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
+import { openidScopes } from '../../src/model/openid-scopes.ts'
 import { isWithin, narrow, parseScope } from '../../src/model/scope.ts'
+import { languages } from '../../src/pages/messages/languages.ts'
 
 describe('Scope', () => {
   test('has empty texts and is not internal by default [T710]', () => {
@@ -17,6 +19,13 @@ describe('Scope', () => {
     const scope = new Scope('a', { helpText: 'Help', group: 'G', internal: true })
     expect({ ...scope }).toEqual({ id: 'a', helpText: 'Help', group: 'G', isInternal: true })
   })
+
+  test.each([undefined, null, 42, {}, '', 'a b', 'ü', 'x'.repeat(256)])(
+    'refuses the ID %j with a sentence that names the argument [T4108]',
+    (id) => {
+      expect(() => new Scope(id as never)).toThrow(/^new Scope\(id, options\): id accepts /)
+    },
+  )
 
   test.each([
     ['notes:read', 'read'],
@@ -212,4 +221,12 @@ describe('the scope parameter', () => {
     const { user, system } = process.cpuUsage(before)
     expect((user + system) / 1000).toBeLessThan(1_000)
   })
+})
+
+test('built-in scopes have different texts in every language [T4121]', () => {
+  const scopes = [emailScope, ...openidScopes]
+  for (const language of Object.keys(languages)) {
+    const texts = scopes.map((scope) => scope.textsFor(language).helpText)
+    expect([language, new Set(texts).size]).toEqual([language, scopes.length])
+  }
 })

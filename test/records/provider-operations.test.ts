@@ -69,7 +69,7 @@ describe('get_client', () => {
     expect(response.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
-  test('by default finds neither the client of a personal token nor a client with an inactive owner [T740]', async () => {
+  test('by default does not find the client of a personal token, and finds a client with an inactive owner as inactive [T740]', async () => {
     await using host = await start({})
     const { clientId } = await host.app.server.tokens.createPersonal('Test', host.app.user.id)
     expect(await host.app.server.getClient(clientId)).toBeUndefined()
@@ -364,3 +364,13 @@ describe('save_token', () => {
     expect(saved).toBe(1)
   })
 })
+
+test.each([undefined, null, 'token', { accessToken: 42 }, { refreshToken: {} }])(
+  'getToken(%j) is refused with a sentence that names the argument [T4109]',
+  async (by) => {
+    await using app = await startServer()
+    await expect(app.server.getToken(by as never)).rejects.toThrow(
+      'The argument must be { accessToken } or { refreshToken }, each a text.',
+    )
+  },
+)

@@ -99,7 +99,8 @@ export const tokenExchange: BuiltInGrant = {
       )
     const parent = await server.getToken({ accessToken: subjectToken(params) })
     if (parent?.token.clientId !== client.clientId || !isParent(parent, now)) throw refused()
-    const { scopes, resources } = parent.token
+    const { resources } = parent.token
+    const scopes = server.scopes.registered(parent.token.scopes)
     return {
       type: 'narrowing',
       client,

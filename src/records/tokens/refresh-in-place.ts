@@ -14,7 +14,8 @@ export const refusedRefresh = (): OAuthError =>
 
 /**
  * Returns the fields of a token after a refresh.
- * @throws OAuthError if a key-bound token would lose its key, or if the token has no authorization
+ * @throws OAuthError if a key-bound token would lose its key, if the token has no authorization, or if a scope is
+ * internal; ScopeDoesNotExists for a scope that is not registered
  */
 export const fieldsAfterRefresh = (
   redemption: RefreshRedemption,
@@ -28,7 +29,7 @@ export const fieldsAfterRefresh = (
   const now = context.clock()
   return {
     ...token,
-    scopes,
+    scopes: context.scopes.issuable(scopes),
     resources: redemption.resources ?? authorization.resources,
     keyThumbprint,
     tokenType: keyThumbprint === null ? 'bearer' : 'dpop',

@@ -3,7 +3,7 @@ import { bits256, randomString } from '../../crypto/random.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { Redemption, RefreshRedemption } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
-import { isWithin } from '../../model/scope.ts'
+import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
 import { type IssuedToken, Token, type TokenFields, type TokenSubject } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import type { NewToken, StoredToken } from '../../store/contract/tokens.ts'
@@ -12,12 +12,16 @@ import type { RecordsContext } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { accessClaims, refreshClaims } from '../seals/claims.ts'
 
-/** Returns the fields of a new bearer or DPoP token without an authorization. */
+/**
+ * Returns the fields of a new bearer or DPoP token without an authorization.
+ * @throws ScopeDoesNotExists, OAuthError `invalid_scope`
+ */
 export const newTokenFields = (
-  { settings, clock }: RecordsContext,
-  { client, scopes, resources = [], keyThumbprint: bound }: Exclude<Redemption, RefreshRedemption>,
+  { settings, clock, scopes }: RecordsContext,
+  redemption: Exclude<Redemption, RefreshRedemption>,
   userId: UserId | null,
 ): Omit<TokenFields, 'id'> => {
+  const { client, resources = [], keyThumbprint: bound } = redemption
   const now = clock()
   const keyThumbprint = bound ?? null
   return {
@@ -28,7 +32,7 @@ export const newTokenFields = (
     tokenType: keyThumbprint === null ? 'bearer' : 'dpop',
     expires: now + settings.tokenExpiresIn * 1000,
     refreshExpires: null,
-    scopes,
+    scopes: checkedScopes(redemption, scopes),
     isPersonal: false,
     isInternal: false,
     createdAt: now,
@@ -37,6 +41,13 @@ export const newTokenFields = (
     parentId: null,
   }
 }
+
+// A child of a personal token may have an internal scope of its parent.
+const checkedScopes = (
+  { type, scopes }: Exclude<Redemption, RefreshRedemption>,
+  registry: ScopeRegistry,
+): readonly string[] =>
+  type === 'narrowing' ? registry.validated(scopes) : registry.issuable(scopes)
 
 /** Creates the secrets of a token record. Creates a refresh token only if `refreshExpires` is set. */
 export const newSecrets = (
@@ -114,7 +125,8 @@ const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
     expires === null || fields.expires === null
       ? (fields.expires ?? expires)
       : Math.min(expires, fields.expires)
-  return { ...data, fields: { ...data.fields, scopes: fields.scopes, expires: earlier } }
+  const distinct = [...new Set(fields.scopes)]
+  return { ...data, fields: { ...data.fields, scopes: distinct, expires: earlier } }
 }
 
 /**

@@ -29,8 +29,9 @@ export class Tokens {
   /**
    * Issues the tokens of a grant.
    * @param grant the name of the grant, for the audit log
-   * @throws OAuthError if the code, refresh token or parent token is no longer valid; ReferenceNotFound if the consent
-   * or the session has ended; ClientChanged if the client has changed since the caller read it
+   * @throws OAuthError if the code, refresh token or parent token is no longer valid, or a scope is internal;
+   * ScopeDoesNotExists for a scope that is not registered; ReferenceNotFound if the consent or the session has ended;
+   * ClientChanged if the client has changed since the caller read it
    */
   async issue(redemption: Redemption, grant?: string): Promise<IssuedToken> {
     if (redemption.type === 'refresh') return redeemRefreshToken(redemption, this.#context)
@@ -60,27 +61,28 @@ export class Tokens {
   createPersonal(
     name: string,
     userId: UserId,
-    scopes: readonly string[],
+    scopes: readonly string[] | null | undefined,
     isInternal?: boolean,
   ): Promise<PersonalToken>
   createPersonal(
     name: string,
     userId: UserId,
-    given: PersonalTokenOptions | readonly string[] = {},
+    given?: PersonalTokenOptions | readonly string[] | null,
     isInternal = false,
   ): Promise<PersonalToken> {
-    const options = isList(given) ? { scopes: given, isInternal } : given
+    const scopes = given ?? []
+    const options = isList(scopes) ? { scopes, isInternal } : scopes
     return new PersonalTokens(this.#context).create(name, userId, options)
   }
 
-  /** Finds a token by its access token or, if none is passed, by its refresh token. Also finds personal tokens. */
-  async find({
-    accessToken,
-    refreshToken,
-  }: {
-    readonly accessToken?: string
-    readonly refreshToken?: string
-  }): Promise<FoundToken | undefined> {
+  /**
+   * Finds a token by its access token or, if none is passed, by its refresh token. Also finds personal tokens.
+   * @throws TypeError for any other argument
+   */
+  async find(by: TokenQuery): Promise<FoundToken | undefined> {
+    if (!isQuery(by))
+      throw new TypeError('The argument must be { accessToken } or { refreshToken }, each a text.')
+    const { accessToken, refreshToken } = by
     if (accessToken !== undefined) return this.#finder.findByAccess(accessToken)
     return refreshToken === undefined ? undefined : this.#finder.findByRefresh(refreshToken)
   }
@@ -211,6 +213,19 @@ type RevocableToken = Pick<
   | 'authorizationId'
   | 'parentId'
 >
+
+interface TokenQuery {
+  readonly accessToken?: string
+  readonly refreshToken?: string
+}
+
+const isQuery = (by: unknown): by is TokenQuery => {
+  if (typeof by !== 'object' || by === null) return false
+  const { accessToken, refreshToken }: { accessToken?: unknown; refreshToken?: unknown } = by
+  return isTextOrAbsent(accessToken) && isTextOrAbsent(refreshToken)
+}
+
+const isTextOrAbsent = (value: unknown): boolean => value === undefined || typeof value === 'string'
 
 // `Array.isArray` does not narrow readonly arrays.
 const isList = (value: object): value is readonly string[] => Array.isArray(value)

@@ -1,3 +1,5 @@
+import { OAuthError } from '../../../model/oauth-error.ts'
+import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { IssuedToken } from '../../../model/token.ts'
 import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { ServerContext } from '../../server-context.ts'
@@ -17,5 +19,10 @@ export const issueToken = async (
   }
   // Requests to the authorization endpoint have no `grant_type`.
   const grant = issue.params.optional('grant_type') ?? 'implicit'
-  return server.tokens.issue(redemption, grant)
+  try {
+    return await server.tokens.issue(redemption, grant)
+  } catch (error) {
+    if (!(error instanceof ScopeDoesNotExists)) throw error
+    throw new OAuthError('invalid_scope', error.message, { cause: error })
+  }
 }
