@@ -31,7 +31,7 @@ export const entryPointScopes = async (applicationRoot: string): Promise<readonl
   const scopes: Scope[] = []
   for (const root of [applicationRoot, ...roots]) {
     const declaring = root === applicationRoot ? application : await manifestIn(root)
-    // Skip the entry points of this package: they declare the built-in scopes, which every server registers.
+    // Skip the entry points of this package: they declare the scopes of its example, which the installed package omits.
     if (root !== applicationRoot && declaring?.name === 'svc-oauth2server') continue
     for (const [name, path] of Object.entries(declaring?.entryPoints[group] ?? {}))
       scopes.push(await scopeAt(path, root, name))

@@ -57,7 +57,7 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   readonly outbound?: OutboundOptions
   /** Parts of the application that a token can be restricted to (RFC 8707). */
   readonly resources?: readonly ProtectedResource[]
-  /** Refuses, restricts or verifies clients that register themselves (`dynamicRegistration`). */
+  /** Refuses or changes the registrations of clients that register themselves (`dynamicRegistration`). */
   readonly registerClient?: RegisterClient
   /**
    * Runs after the server revoked a credential that a secret scanner found. The application can then notify the owner
