@@ -5,6 +5,7 @@ import type {
   onRequestAsyncHookHandler,
   RouteOptions,
 } from 'fastify'
+import { jsonText } from '../http/response.ts'
 import type { Auth } from '../model/auth.ts'
 import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
@@ -156,5 +157,6 @@ const refuse = (error: unknown, server: AuthorizationServer, reply: FastifyReply
   return reply
     .code(refusal.status)
     .headers(refusalHeaders(refusal, (name) => reply.getHeader(name) !== undefined))
-    .send(refusal.body)
+    .type('application/json')
+    .send(jsonText(refusal.body))
 }

@@ -1,4 +1,5 @@
 import type { Connection } from '../http/request.ts'
+import { jsonText } from '../http/response.ts'
 import type { Auth } from '../model/auth.ts'
 import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
@@ -82,7 +83,8 @@ export const refusalResponse = (
 ): Response => {
   const refusal = server.refusalOf(error)
   if (!refusal) throw error
-  return Response.json(refusal.body, { status: refusal.status, headers: refusalHeaders(refusal) })
+  const headers = { 'content-type': 'application/json', ...refusalHeaders(refusal) }
+  return new Response(jsonText(refusal.body), { status: refusal.status, headers })
 }
 
 /** A function or a method that handles a request. Frameworks may pass a subclass of `Request` and more arguments. */

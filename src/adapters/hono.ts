@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
+import { jsonText } from '../http/response.ts'
 import type { Auth } from '../model/auth.ts'
 import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
@@ -184,7 +185,8 @@ const refuse = (error: unknown, server: AuthorizationServer, context: Context): 
   if (!refusal) throw error
   const headers = refusalHeaders(refusal, (name) => context.res.headers.has(name))
   for (const [name, value] of Object.entries(headers)) context.header(name, value)
-  return context.json(refusal.body, refusal.status as 401)
+  context.header('content-type', 'application/json')
+  return context.body(jsonText(refusal.body), refusal.status as 401)
 }
 
 // Does not replace headers that the application has already set.

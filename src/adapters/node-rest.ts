@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { jsonText } from '../http/response.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy } from './asked-scopes.ts'
 import { type Caller, identifyAt, type RestOptions, refusalHeaders } from './caller.ts'
@@ -68,7 +69,7 @@ export const refuse = (
     ...refusalHeaders(refusal, (name) => response.hasHeader(name)),
     'content-type': 'application/json',
   })
-  response.end(JSON.stringify(refusal.body))
+  response.end(jsonText(refusal.body))
 }
 
 const setHeaders = (response: ServerResponse, headers: Readonly<Record<string, string>>): void => {

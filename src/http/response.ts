@@ -10,6 +10,9 @@ export const noStore: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 }
 
+/** Serializes the body of a JSON response. It ends with a newline, so that the prompt of a shell follows on its own line. */
+export const jsonText = (body: object): string => `${JSON.stringify(body)}\n`
+
 /**
  * A response as plain values, which an adapter sends directly. Creating and reading a `Response` object would take
  * longer than the rest of a token request.

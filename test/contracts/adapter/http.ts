@@ -4,6 +4,16 @@ import type { Presented, World } from './world.ts'
 
 /** Defines tests of URLs, methods, headers and outages. */
 export const describeHttp = (world: () => World): void => {
+  test('ends the JSON of the server with a newline, so that the prompt of a shell follows on its own line [T4107]', async () => {
+    const base = world().path('')
+    const ofServer = [`/.well-known/oauth-authorization-server${base}`, `${base}${world().app.place.oauthPrefix}/info`]
+    for (const path of ofServer)
+      expect([path, (await world().send(path)).text]).toEqual([
+        path,
+        expect.stringMatching(/\}\n$/),
+      ])
+  })
+
   describe('the URLs of the server', () => {
     test.each(['oauth-authorization-server', 'oauth-protected-resource'])(
       'serves /.well-known/%s at the root of the host and below the path of the issuer',

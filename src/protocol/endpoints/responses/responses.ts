@@ -1,4 +1,4 @@
-import { HttpResponse, noStore } from '../../../http/response.ts'
+import { HttpResponse, jsonText, noStore } from '../../../http/response.ts'
 import type { Html } from '../../../pages/html.ts'
 
 export const jsonResponse = (
@@ -9,7 +9,7 @@ export const jsonResponse = (
   new HttpResponse(
     status,
     { ...noStore, 'content-type': 'application/json', ...headers },
-    JSON.stringify(body),
+    jsonText(body),
   )
 
 export const textResponse = (body: string, contentType: string): Response =>
@@ -17,8 +17,9 @@ export const textResponse = (body: string, contentType: string): Response =>
 
 /** Returns metadata as JSON, which shared caches may store. */
 export const metadataResponse = (body: object): Response =>
-  Response.json(body, {
+  new Response(jsonText(body), {
     headers: {
+      'content-type': 'application/json',
       'cache-control': 'public, max-age=300',
       'x-content-type-options': 'nosniff',
     },
