@@ -1,5 +1,7 @@
+import { StartProblem } from '../model/start-problem.ts'
+
 /** The error for invalid settings. The message lists each invalid setting with the accepted values. */
-export class InvalidSettings extends Error {
+export class InvalidSettings extends StartProblem {
   override readonly name = 'InvalidSettings'
   readonly problems: readonly string[]
 

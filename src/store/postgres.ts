@@ -83,7 +83,8 @@ export const postgres = (
     return {
       ...store,
       async migrate(migration) {
-        if (schema !== undefined && !migration?.dryRun) await createSchema(dialect, schema)
+        if (schema !== undefined && !migration?.dryRun)
+          await createSchema(dialect, schema).catch((error) => Promise.reject(withAdvice(error)))
         const plan = await store.migrate({ ...migration, dryRun: true })
         if (migration?.dryRun || plan.length === 0) return plan
         let hasReported = false
@@ -96,6 +97,8 @@ export const postgres = (
         const migrationStore = postgresStore(migrationDialect, users, { keyType, batch })
         try {
           return await whenTablesAreFree(() => migrationStore.migrate(migration), onWait)
+        } catch (error) {
+          throw withAdvice(error)
         } finally {
           await migrationStore.close()
         }
@@ -263,6 +266,14 @@ const checkPool = (pool: PostgresPool, options: PostgresOptions): void => {
 const createSchema = async (dialect: PostgresDialect, schema: string): Promise<void> => {
   const { rows } = await dialect.run('select 1 from pg_namespace where nspname = $1', [schema])
   if (rows.length === 0) await dialect.run(`create schema if not exists "${schema}"`, [])
+}
+
+// 42501: insufficient_privilege
+const withAdvice = (error: unknown): unknown => {
+  if (!(error instanceof Error && 'code' in error && error.code === '42501')) return error
+  return new StoreUnusable(
+    `The PostgreSQL role may not create the tables (${error.message}). Grant the role the privilege CREATE on the schema, or run svc-oauth2server migrate with a role that has this privilege.`,
+  )
 }
 
 /** Describes a database without its password. */

@@ -577,3 +577,9 @@ test('rejects a prefix and a length that together make tokens longer than 255 ch
   ])
   expect(await problemsOf({ ...long, tokenPersonalSaltLen: 245 })).toEqual([])
 })
+
+test('an error that the operator can fix consists of its message, without a stack trace [T4120]', async () => {
+  const error = await create({ issuer: 'ftp://api.example.org' }).catch((reason: Error) => reason)
+  expect(error).toBeInstanceOf(InvalidSettings)
+  expect((error as Error).stack).toBe((error as Error).message)
+})

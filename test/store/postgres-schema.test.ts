@@ -1,4 +1,4 @@
-import { type AuthorizationServerOptions, table } from 'svc-oauth2server'
+import { type AuthorizationServerOptions, StoreUnusable, table } from 'svc-oauth2server'
 import { fromEnvironment } from 'svc-oauth2server/environment'
 import { type PostgresOptions, postgres } from 'svc-oauth2server/postgres'
 import { createTestServer } from 'svc-oauth2server/testing'
@@ -66,7 +66,7 @@ describe('the option schema of postgres()', () => {
     await expect(unqualified).rejects.toThrow('the database has no such table')
   })
 
-  test('accepts an existing schema without the privilege to create schemas', async () => {
+  test('accepts an existing schema without the privilege to create schemas, and names a missing privilege [T4111]', async () => {
     const role = `tenant_${Date.now()}`
     await database.query(`create role ${role} login password 'tenant'`)
     try {
@@ -76,6 +76,12 @@ describe('the option schema of postgres()', () => {
       await (await createTestServer({ store })).close()
       const missing = postgres(url.href, { schema: 'another' })
       await expect(createTestServer({ store: missing })).rejects.toThrow('permission denied')
+      // PostgreSQL 15 and later: only the owner of the database may create tables in `public`.
+      const inPublic = createTestServer({ store: postgres(url.href) })
+      await expect(inPublic).rejects.toThrow(StoreUnusable)
+      await expect(inPublic).rejects.toThrow(
+        /^The PostgreSQL role may not create the tables \(permission denied .*\)\. Grant /,
+      )
     } finally {
       await database.query(`drop owned by ${role}`)
       await database.query(`drop role ${role}`)

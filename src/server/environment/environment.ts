@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as Listener } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { StartProblem } from '../../model/start-problem.ts'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
 import { resourcesFrom, withClients } from '../../settings/resources-from-environment.ts'
 import { settingsFrom } from '../../settings/settings-from-environment.ts'
 import type { SettingsInput } from '../../settings/settings-input.ts'
-import { StoreUnusable } from '../../store/contract/errors.ts'
 import type { TransientsOpener } from '../../store/contract/transients.ts'
 import type { StoreOpener } from '../../store/store.ts'
 import { databaseFrom, transientsFrom } from './environment-stores.ts'
@@ -106,7 +106,7 @@ const portFrom = (text: string): number => {
 }
 
 /** The error that is thrown if the server cannot listen on the host and port. The message says what to do. */
-export class CannotListen extends Error {
+export class CannotListen extends StartProblem {
   override readonly name = 'CannotListen'
 }
 
@@ -205,8 +205,4 @@ const endConnection = (response: ServerResponse): void => {
 
 /** Returns the message of an error that the operator can fix; undefined for any other error. */
 export const startProblem = (error: unknown): string | undefined =>
-  error instanceof InvalidSettings ||
-  error instanceof StoreUnusable ||
-  error instanceof CannotListen
-    ? error.message
-    : undefined
+  error instanceof StartProblem ? error.message : undefined

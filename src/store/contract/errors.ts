@@ -1,3 +1,5 @@
+import { StartProblem } from '../../model/start-problem.ts'
+
 /** The store cannot be reached, or cannot write. Requests fail with 503, not with an error about a credential. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
@@ -24,7 +26,7 @@ export class NotOurUsers extends Error {
 }
 
 /** The store cannot be opened, or this version or configuration cannot use it. The message says what to do. */
-export class StoreUnusable extends Error {
+export class StoreUnusable extends StartProblem {
   override readonly name = 'StoreUnusable'
 }
 
