@@ -3,6 +3,7 @@ import type { AuthorizationServer } from '../index.ts'
 import { auditEvents, isBuiltInEventName } from '../model/audit-event.ts'
 import { auditToWire } from '../model/audit-wire.ts'
 import { routineCountToWire } from '../model/routine-count.ts'
+import { userIdIn } from '../model/user-id.ts'
 import { CommandError, shown, UsageError } from './errors.ts'
 import { noSuchUser } from './find-user.ts'
 import { single } from './options.ts'
@@ -128,10 +129,11 @@ const found = async (
   })
 }
 
-// Accept every ID, because the log also contains events about deleted users.
+// Accept every ID, because the log also contains events about deleted users. The IDs of an application may contain `@`.
 const checkUser = async (user: string, { users }: AuthorizationServer): Promise<void> => {
-  if (user.includes('@') && !(await users.findByEmail(user))) throw noSuchUser(user)
   if (user === '') throw new CommandError('--user is empty.')
+  const isId = !user.includes('@') || userIdIn(user, users.keyType) !== undefined
+  if (!isId && !(await users.findByEmail(user))) throw noSuchUser(user)
 }
 
 const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/

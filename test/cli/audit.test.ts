@@ -1,7 +1,7 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { expect, test } from 'vitest'
 import { execute } from '../support/database.ts'
-import { misused, refused, type Workplace, workplace } from './workplace.ts'
+import { configure, misused, refused, type Workplace, workplace } from './workplace.ts'
 
 const email = 'me@example.org'
 
@@ -168,4 +168,25 @@ test('audit verify prints a summary of the checked rows, and prints each defect 
   expect(after.stderr).toMatch(/^error: The audit log was changed: 1 defects\.$/m)
   const [defect, last] = eventsIn(after.stdout)
   expect([defect, last?.defects]).toEqual([{ kind: 'row_removed', ids: '2' }, 1])
+})
+
+test('audit --user accepts the text ID of a user of the application that contains @ [T4118]', async () => {
+  await using place = await workplace()
+  const user = `{ id: 'ada@corp', email: 'ada@example.org', active: true, emailVerified: true, isAdmin: false }`
+  const users = `{
+    keyType: 'text',
+    find: async (id) => (id === 'ada@corp' ? ${user} : undefined),
+    findByEmail: async (email) => (email === 'ada@example.org' ? ${user} : undefined),
+  }`
+  await configure(place, `{ ...base, ...login, store: sqlite('own.sqlite'), users: ${users} }`)
+  for (const name of ['ada@corp', 'deleted@corp', 'ada@example.org']) {
+    const { code, stderr } = await place.run(
+      'audit',
+      '--config',
+      'authorization.mjs',
+      '--user',
+      name,
+    )
+    expect([name, code, stderr]).toEqual([name, 0, ''])
+  }
 })

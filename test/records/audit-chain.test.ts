@@ -450,6 +450,24 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server, '1:'.padEnd(45, 'x'))).found).toEqual(['head_expired 1'])
     })
 
+    test('the sweeper removes expired rows after more changed checkpoints than it reads at once [T4113]', async () => {
+      const { server, open, read, run, advance } = await sixRows()
+      const [last] = await read(`select * from ${checkpoints} order by number desc limit 1`)
+      const names = Object.keys(last ?? {})
+      const copy = (number: number) =>
+        `(${names.map((name) => literal(name === 'number' ? number : last?.[name])).join()})`
+      const first = Number(last?.number) + 1
+      const forged = Array.from({ length: 250 }, (_, index) => copy(first + index))
+      await run(`insert into ${checkpoints} (${names.join()}) values ${forged.join()}`)
+      await write(server, 2)
+      const sweeping = await open({ auditExpiresIn: 121 })
+      await sweeping.sweep()
+      advance(10_000)
+      await sweeping.sweep()
+      await sweeping.sweep()
+      expect(await read(`select id from ${audit}`)).toEqual([])
+    })
+
     test('the sweeper stops when every event has expired', async () => {
       const { server, open, read, advance } = await sixRows()
       const sweeping = await open({ auditExpiresIn: 121 })

@@ -276,7 +276,7 @@ export const listsContract = (
       expect(await store.tokens.personalOf(userId, 0, cursor)).toEqual(empty)
       expect(await store.tokens.search(text(), cursor)).toEqual(empty)
       expect(await store.sessions.ofUser(userId, cursor)).toEqual(empty)
-      expect(await store.clients.countUsersOf([], 10)).toEqual(new Map())
+      expect(await store.clients.countTokensOf([], 10)).toEqual(new Map())
       expect(await store.consents.ofUser(userId, [])).toEqual([])
       expect(await store.tokens.authorizedOf(userId, [], 0, { limit: 5, countLimit: 10 })).toEqual(
         [],
@@ -484,20 +484,20 @@ export const listsContract = (
       })
     })
 
-    test('countUsersOf() returns the same counts for several clients as countUsers() for each client', async () => {
+    test('countTokensOf() returns the same counts for several clients as countTokens() for each client', async () => {
       const { store, other } = open()
       const [none, one, two] = [await aClient(store), await aClient(store), await aClient(store)]
       for (const clientId of [one, two, two]) await store.tokens.insert(tokenRow({ clientId }))
       await store.tokens.insert(tokenRow({ clientId: none, isPersonal: true }))
       await store.tokens.insert(tokenRow({ clientId: two, isInternal: true }))
-      expect(await other.clients.countUsersOf([none, one, two, 'nope', two], 10)).toEqual(
+      expect(await other.clients.countTokensOf([none, one, two, 'nope', two], 10)).toEqual(
         new Map([
           [none, 0],
           [one, 1],
           [two, 2],
         ]),
       )
-      expect(await other.clients.countUsersOf([two], 1)).toEqual(new Map([[two, 1]]))
+      expect(await other.clients.countTokensOf([two], 1)).toEqual(new Map([[two, 1]]))
     })
 
     describe('clients.authorizedBy', () => {
@@ -587,6 +587,18 @@ export const listsContract = (
           items: [],
         })
       })
+
+      test.each(['', '7', 'null', '{}', '[1]', '["a","b","c","d","e"]'])(
+        'auditCounts.list starts again with the invalid cursor %j [T4117]',
+        async (after) => {
+          const { store, other } = open()
+          const clientId = text()
+          const counted = { at: 10, event: 'token.issued', grantType: 'g', clientId, userId: null }
+          await store.auditCounts.put([{ ...counted, writer: 1, count: 1 }])
+          const { items } = await other.auditCounts.list({ clientId }, { after, limit: 5 })
+          expect(items).toEqual([{ ...counted, count: 1 }])
+        },
+      )
 
       test('addMany() writes all events or none', async () => {
         const { store, other } = open()

@@ -266,13 +266,18 @@ export class AuditChain {
     let removed = last?.removedUpTo ?? 0
     if (settings.auditExpiresIn === 0 || !last || now === null) return removed
     const expired = now - settings.auditExpiresIn * 1000
-    for (const checkpoint of await store.auditCheckpoints.list(removed, checkpointsAtOnce)) {
-      // Ignore the contents of a changed checkpoint.
-      if (!isCheckpointIntact(checkpoint, keys)) continue
-      if (checkpoint.latestAt >= expired) break
-      removed = checkpoint.number
+    for (let after = removed; ; ) {
+      const part = await store.auditCheckpoints.list(after, checkpointsAtOnce)
+      for (const checkpoint of part) {
+        after = checkpoint.number
+        // Ignore the contents of a changed checkpoint.
+        if (!isCheckpointIntact(checkpoint, keys)) continue
+        if (checkpoint.latestAt >= expired) return removed
+        removed = checkpoint.number
+      }
+      // If all checkpoints of this part were changed, read the next part.
+      if (part.length < checkpointsAtOnce || removed > (last.removedUpTo ?? 0)) return removed
     }
-    return removed
   }
 
   #tampered(what: 'row' | 'checkpoint', id: number): void {

@@ -113,6 +113,13 @@ export const sqlAuditCounts = ({ read, purge, locking }: Handle): AuditCountStor
 
 type Place = readonly [at: number, ...names: string[]]
 
-/** Parses a cursor that `list` has returned. */
-const placeOf = (after: string | null): Place | undefined =>
-  after === null ? undefined : (JSON.parse(after) as Place)
+/** Parses a cursor that `list` has returned. Returns undefined for an invalid cursor, so that the list starts again. */
+const placeOf = (after: string | null): Place | undefined => {
+  try {
+    const [at, ...names]: unknown[] = JSON.parse(after ?? '[]')
+    const isPlace = Number.isSafeInteger(at) && names.length === key.length - 1
+    return isPlace ? [Number(at), ...names.map(String)] : undefined
+  } catch {
+    return undefined
+  }
+}
