@@ -174,6 +174,22 @@ export const managementContract = (
         expect(await other.tokens.find(one.id)).toBeUndefined()
       })
 
+      test('deleteExpired() deletes at most `limit` tokens, including exchanged tokens [T4116]', async () => {
+        const { store, other } = open()
+        while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
+        const clientId = await aClient(store)
+        for (let count = 0; count < 3; count += 1) {
+          const { id: parentId } = await aPair(store, clientId, { expires: 5, refreshExpires: 5 })
+          await store.tokens.insert(tokenRow({ clientId, expires: 5, parentId }))
+        }
+        const left = async () => (await other.tokens.ofClient(clientId)).length
+        for (let before = 6; before > 0; before = await left()) {
+          const deleted = await store.tokens.deleteExpired(5, 4)
+          expect(deleted).toBeLessThanOrEqual(4)
+          expect(before - (await left())).toBe(deleted)
+        }
+      })
+
       test('deleteExpired() deletes an expired previous value, but not its client while the token is valid', async () => {
         const { store, other } = open()
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
@@ -322,6 +338,17 @@ export const managementContract = (
         const alone = await store.tokens.insert(tokenRow({ clientId, userId }))
         expect(await other.tokens.authorized(Number(alone), 0)).toBeUndefined()
         expect(await other.tokens.authorized(999_999, 0)).toBeUndefined()
+      })
+
+      test('revokeOfUser() returns the number of authorizations, not of their tokens [T4119]', async () => {
+        const { store, other } = open()
+        const userId = await aUser(store)
+        const clientId = await aClient(store)
+        const { authorizationId } = await aDevice(store, { clientId, userId })
+        await store.tokens.insert(tokenRow({ clientId, userId, authorizationId }))
+        await aDevice(store, { clientId, userId })
+        expect(await store.authorizations.revokeOfUser(userId, clientId, 7, 10)).toBe(2)
+        expect(await other.tokens.ofClient(clientId)).toEqual([])
       })
 
       test('revokeOfUser() revokes the authorizations of a user for one client or for all clients', async () => {

@@ -20,10 +20,9 @@ export interface AuthorizationStore {
   /** Revokes the authorization and deletes its tokens. Returns false if no unrevoked authorization has this ID. */
   revoke(id: number, now: number): Promise<boolean>
   /**
-   * Finds at most `limit` tokens of a user that have an authorization. Revokes these authorizations, and deletes their
-   * tokens.
+   * Revokes at most `limit` authorizations of a user that have tokens, and deletes these tokens.
    * @param clientId the client of the authorizations; null for all clients
-   * @returns the number of found tokens. Several of them may have the same authorization. Call again until it is 0.
+   * @returns the number of revoked authorizations. Call again until it is less than `limit`.
    */
   revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>
   /**

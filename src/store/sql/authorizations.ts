@@ -121,6 +121,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
       const rows = await write
         .selectFrom('oauth2server_token')
         .select('authorization_id')
+        .distinct()
         .where('user_id', '=', userId)
         .where('is_personal', '=', 0)
         .where('authorization_id', 'is not', null)

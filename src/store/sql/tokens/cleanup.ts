@@ -58,7 +58,7 @@ export const tokenCleanup = ({
       if (children === limit) return children
       const { numDeletedRows: tokens } = await purge
         .deleteFrom('oauth2server_token')
-        .where('id', 'in', ids)
+        .where('id', 'in', ids.limit(limit - children))
         // Check the expiry again, because the token may have been refreshed while this statement waited for the lock.
         .where('ends_at', '<=', now)
         .executeTakeFirst()
@@ -116,7 +116,7 @@ export const tokenCleanup = ({
       if (deletedChildren === limit) return deletedChildren
       const { numDeletedRows } = await purge
         .deleteFrom('oauth2server_token')
-        .where('id', 'in', oldest)
+        .where('id', 'in', oldest.clearLimit().limit(limit - deletedChildren))
         .executeTakeFirst()
       return Number(numDeletedRows) + deletedChildren
     },
