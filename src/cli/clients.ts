@@ -234,18 +234,18 @@ const create = (options: CreateOptions, command: Command): Promise<void> =>
 const list = ({ user }: { readonly user?: string }, command: Command): Promise<void> =>
   withServer(command, async (server) => {
     const owner = user === undefined ? undefined : await findUser(server, user)
-    const pages = allPages((cursor) =>
-      owner ? server.clients.ofOwner(owner.id, cursor) : server.clients.search('', cursor),
-    )
-    for await (const { client } of pages)
+    for await (const { client } of allPages((cursor) => server.clients.search('', cursor))) {
+      if (owner && client.userId !== owner.id) continue
       print({
         client_id: client.clientId,
         name: client.name,
         user_id: client.userId,
         is_confidential: client.isConfidential,
+        is_internal: client.isInternal,
         is_disabled: client.isDisabled,
         created_at: new Date(client.createdAt).toISOString(),
       })
+    }
   })
 
 const usesSecret = ({

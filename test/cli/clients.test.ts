@@ -234,3 +234,24 @@ test('clients delete prints nothing, and rejects unknown IDs and the client of a
   }
   expect(await place.server.tokens.find(token)).toBeDefined()
 })
+
+test('clients list prints internal clients with and without --user [T4114]', async () => {
+  await using place = await withUser()
+  const own = await place.client({ name: 'Own' })
+  const internal = await place.client({ name: 'Internal', isInternal: true })
+  const others = await place.client({ name: 'Others', userId: null })
+  const listed = async (...options: readonly string[]) => {
+    const { stdout } = await place.run('clients', 'list', ...options)
+    const rows = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+    return new Map(rows.map(({ client_id: id, is_internal: isInternal }) => [id, isInternal]))
+  }
+  const mine = [
+    [own.client.clientId, false],
+    [internal.client.clientId, true],
+  ] as const
+  expect(await listed('--user', email)).toEqual(new Map(mine))
+  expect(await listed()).toEqual(new Map([...mine, [others.client.clientId, false]]))
+})

@@ -241,13 +241,16 @@ const refresh: Step = async (scene) => {
       `${noRefresh} Check whether the proxy removes refresh_token from the response.`,
     )
   const second = tokensIn(await scene.application.refresh(first.refresh))
+  const isKept = isPublic(scene) && second.refresh === first.refresh
   return unless(
     scene.check,
     [
-      isPublic(scene) && second.refresh === first.refresh && 'The refresh token stays the same',
+      isKept && 'The refresh token stays the same',
       (await statusOf(scene, second.access)) !== 200 && 'The new access token does not work',
     ],
-    'Refresh tokens must rotate (RFC 9700 §4.14.2).',
+    isKept
+      ? 'Refresh tokens must rotate (RFC 9700 §4.14.2).'
+      : 'Check whether the proxy changes the header Authorization, or stores the response of the token endpoint.',
   )
 }
 
