@@ -99,10 +99,13 @@ const problems = {
 } as const satisfies Record<string, RedirectUriProblem>
 
 /** Trims each entry of a list, or of a text with one redirect URI per line, and removes empty entries. */
-export const splitRedirectUris = (value: string | readonly string[]): readonly string[] =>
-  (typeof value === 'string' ? value.split('\n') : value)
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+export const splitRedirectUris = (value: string | readonly string[]): readonly string[] => [
+  ...new Set(
+    (typeof value === 'string' ? value.split('\n') : value)
+      .map((line) => line.trim())
+      .filter((line) => line !== ''),
+  ),
+]
 
 /**
  * Finds the registered URI that matches the presented URI: the same text, or with `anyLoopbackPort` a loopback URI that

@@ -165,3 +165,10 @@ describe('appending parameters', () => {
     expect(formActionSource('com.example.app:/cb')).toBe('com.example.app:')
   })
 })
+
+test('duplicate redirect URIs are stored once [T4110]', () => {
+  const uris = ['https://a.example/cb', 'https://b.example/cb'] as const
+  const given = [...uris, ` ${uris[0]} `, uris[0]]
+  expect(splitRedirectUris(given)).toEqual(uris)
+  expect(splitRedirectUris(given.join('\n'))).toEqual(uris)
+})
