@@ -110,27 +110,31 @@ export const buildRecords = (
   }
 }
 
-/** Wraps the callbacks of the application. Logs a warning if a new user may receive the ID of a deleted user. */
+/**
+ * Wraps the callbacks of the application. Logs a warning if a new user may receive the ID of a deleted user.
+ * @throws TypeError for a user without `active`: the server would treat the user as deactivated, without a word
+ */
 const watched = (users: UserCallbacks, log: LogSink): UserCallbacks => {
   let isSettled = users.keyType === 'uuid'
   const { keyType, findByEmail, search, withPassword } = users
   return {
     ...(keyType && { keyType }),
     ...(findByEmail && {
-      findByEmail: async (email) => withHeldEmail(await findByEmail.call(users, email)),
+      findByEmail: async (email) =>
+        checkedUser('findByEmail', await findByEmail.call(users, email)),
     }),
     ...(search && {
       search: async (text, page) =>
-        (await search.call(users, text, page)).map((user) => withHeldEmail(user)),
+        (await search.call(users, text, page)).map((user) => checkedUser('search', user)),
     }),
     ...(withPassword && { withPassword: (...args) => withPassword.apply(users, args) }),
     async find(id) {
-      const user = await users.find(id)
+      const user = checkedUser('find', await users.find(id))
       if (user && !isSettled) {
         isSettled = true
         if (user.createdAt === undefined) warnOfReusableIds(log)
       }
-      return withHeldEmail(user)
+      return user
     },
   }
 }
@@ -153,11 +157,18 @@ const withHeldEmail = <Found extends User | undefined>(user: Found): Found => {
   })
 }
 
+const checkedUser = <Found extends User | undefined>(callback: string, user: Found): Found => {
+  if (!user || typeof user.active === 'boolean') return withHeldEmail(user)
+  throw new TypeError(
+    `users.${callback} must return users with the property active, which is true or false. A user for whom it is false cannot log in.`,
+  )
+}
+
 /** Returns the scopes, grant types and response types that clients may be registered for. */
 const clientContextOf = (
   { settings, scopes, resources }: Prepared,
   { grants, knownGrants }: SelectedPlugIns,
-): Omit<ClientContext, 'countUsers'> => ({
+): Omit<ClientContext, 'countTokens'> => ({
   scopes,
   allowedGrantTypes: grants.map(({ type }) => type),
   allowedResponseTypes: enabledResponseTypes(settings),

@@ -202,3 +202,11 @@ describe('users through callbacks only', () => {
     expect(await server.store.userData.idsInUse(null, 10)).toEqual(['ada'])
   })
 })
+
+test('a callback that returns a user without `active` fails with a sentence that names the callback [T4112]', async () => {
+  const { active: _, ...incomplete } = { id: 'eve', email: 'eve@example.org', active: true }
+  people.set('eve', incomplete as never)
+  await expect(server.users.find('eve')).rejects.toThrow(
+    'users.find must return users with the property active',
+  )
+})
