@@ -99,7 +99,7 @@ export interface ClientContext {
   readonly defaultScopes: readonly string[]
   readonly resources: readonly ProtectedResource[]
   /** Counts the client's tokens, up to `max`, without personal, internal and exchanged tokens. */
-  countUsers(clientId: string, max: number): Promise<number>
+  countTokens(clientId: string, max: number): Promise<number>
 }
 
 export interface Client extends ClientFields {}
@@ -209,7 +209,7 @@ export class Client {
    * @param max the number at which counting stops, because counting millions of tokens is slow
    */
   getUsers(max: number = Number.MAX_SAFE_INTEGER): Promise<number> {
-    return this.#context.countUsers(this.clientId, max)
+    return this.#context.countTokens(this.clientId, max)
   }
 
   /**

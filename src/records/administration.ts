@@ -159,7 +159,7 @@ export class Administration {
    * Revokes the personal tokens of a user, all authorizations that the user granted, and the tokens that the user's own
    * clients requested for themselves.
    */
-  async endTokensOfUser(user: Pick<User, 'id' | 'email'>): Promise<void> {
+  async endAllAccess(user: Pick<User, 'id' | 'email'>): Promise<void> {
     const { store, clock, audit } = this.#context
     await new AuthorizedApplications(this.#context).revokeAll(user.id)
     for (let after: string | null = null; ; ) {

@@ -40,7 +40,7 @@ export interface RecordsContext {
   /** Returns the requester of a password check for which the caller names no requester. */
   readonly requester: () => Requester
   readonly limits: Limits
-  readonly clientContext: Omit<ClientContext, 'countUsers'>
+  readonly clientContext: Omit<ClientContext, 'countTokens'>
   /** Looks up users of the application; undefined if the store can read the users. */
   readonly hostUsers: UserCallbacks | undefined
   readonly userKeyType: UserKeyType

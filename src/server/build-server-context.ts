@@ -51,7 +51,10 @@ export const buildServerContext = (
     ...records,
     ...provider,
     getClient: clientFinder(extensions, provider, () => server),
-    recallClient: mayRecall(options) ? (clientId) => recalled(records, clientId) : () => undefined,
+    recallClient:
+      mayRecall(options) && records.clients.canRecall
+        ? (clientId) => recalled(records, clientId)
+        : undefined,
     issuer,
     basePath,
     settings,
@@ -147,7 +150,7 @@ const mayRecall = ({
 const recalled = (
   { clients }: Records,
   clientId: string,
-): ReturnType<ServerContext['recallClient']> => {
+): ReturnType<NonNullable<ServerContext['recallClient']>> => {
   const found = clients.recall(clientId)
   const isOwn = found && !found.client.isPersonal && found.client.origin !== 'metadata_document'
   return isOwn ? found : undefined

@@ -33,6 +33,8 @@ export const providerOperations = (
   const builtIn: ProviderOperations = {
     // The hidden client of a personal token must not be used at any endpoint.
     async getClient(clientId) {
+      if (typeof clientId !== 'string')
+        throw new TypeError('getClient accepts the client ID, a text.')
       const client = await clients.find(clientId)
       return client?.isPersonal ? undefined : client
     },

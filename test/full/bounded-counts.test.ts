@@ -124,9 +124,9 @@ describe.each([
       await tokens(large / 2, mixed, { parent })
       await tokens(large / 2, mixed, { isInternal: true })
       const { clients } = store
-      expect(await clients.countUsers(many, most)).toBe(most)
-      expect(await clients.countUsers(mixed, most)).toBe(10)
-      expect(await clients.countUsersOf([many, mixed, few], most)).toEqual(
+      expect(await clients.countTokens(many, most)).toBe(most)
+      expect(await clients.countTokens(mixed, most)).toBe(10)
+      expect(await clients.countTokensOf([many, mixed, few], most)).toEqual(
         new Map([
           [many, most],
           [mixed, 10],
@@ -135,15 +135,15 @@ describe.each([
       )
       for (const clientId of [many, mixed]) {
         await expectAsQuick(
-          () => clients.countUsers(clientId, most),
-          () => clients.countUsers(few, most),
+          () => clients.countTokens(clientId, most),
+          () => clients.countTokens(few, most),
         )
         await expectAsQuick(
-          () => clients.countUsersOf([clientId], most),
-          () => clients.countUsersOf([few], most),
+          () => clients.countTokensOf([clientId], most),
+          () => clients.countTokensOf([few], most),
         )
       }
-      expect(await clients.countUsers(many, Number.MAX_SAFE_INTEGER)).toBe(large)
+      expect(await clients.countTokens(many, Number.MAX_SAFE_INTEGER)).toBe(large)
     }, 120_000)
 
     test('the lists of personal tokens and applications of a user do not read internal tokens [T829]', async () => {

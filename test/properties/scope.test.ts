@@ -34,7 +34,7 @@ const clientOf = (fields: Partial<ClientFields>, scopes: ScopeRegistry): Client 
     knownGrantTypes: [],
     defaultScopes: [],
     resources: [],
-    countUsers: async () => 0,
+    countTokens: async () => 0,
   })
 
 describe('a scope parameter (RFC 6749 §3.3)', () => {

@@ -401,10 +401,10 @@ describe('administration', () => {
       await counted.server.personalTokens.listByUser(app.user.id, whole)
       expect(asked).toEqual([
         'clients.search',
-        'clients.countUsersOf',
+        'clients.countTokensOf',
         'tokens.search',
         'clients.ofOwner',
-        'clients.countUsersOf',
+        'clients.countTokensOf',
         'tokens.personalOf',
       ])
     })

@@ -452,7 +452,7 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   async 'user.tokens_ended'() {
     const { user } = await person()
     await app.server.tokens.createPersonal('Laptop', user.id)
-    await app.server.administration.endTokensOfUser(user)
+    await app.server.administration.endAllAccess(user)
     const about = { ...byServer, user_id: user.id, user_email: user.email }
     return { about, isElsewhere: true, details: { count: 1 } }
   },

@@ -32,7 +32,7 @@ type Act = (server: AuthorizationServer, user: User) => Promise<unknown>
 const finalActs: readonly (readonly [string, Act])[] = [
   [
     'an administrator revoked all tokens of the user',
-    (server, user) => server.administration.endTokensOfUser(user),
+    (server, user) => server.administration.endAllAccess(user),
   ],
   [
     'the user was deactivated, even if the user was activated again',
@@ -90,7 +90,7 @@ describe.each([
         const { user, undo, isValid } = await deleted(`race${attempt}@example.org`)
         await Promise.all([
           server.endedTokens.restore(user.id, undo, 100),
-          server.administration.endTokensOfUser(user),
+          server.administration.endAllAccess(user),
         ])
         expect(await isValid()).toBe(false)
       }

@@ -301,9 +301,9 @@ export const storeContract = (
         const clientId = await aClient(store)
         for (const flags of [{}, {}, { isPersonal: true }, { isInternal: true }])
           await store.tokens.insert(tokenRow({ clientId, ...flags }))
-        expect(await other.clients.countUsers(clientId, 10)).toBe(2)
-        expect(await other.clients.countUsers(clientId, 1)).toBe(1)
-        expect(await other.clients.countUsers('nope', 10)).toBe(0)
+        expect(await other.clients.countTokens(clientId, 10)).toBe(2)
+        expect(await other.clients.countTokens(clientId, 1)).toBe(1)
+        expect(await other.clients.countTokens('nope', 10)).toBe(0)
       })
     })
 

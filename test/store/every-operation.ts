@@ -48,8 +48,8 @@ const clients = async (store: Store): Promise<void> => {
   await store.clients.find(clientId)
   await store.clients.findBySecret(row.fields.clientSecret)
   await store.clients.update(clientId, row, 1)
-  await store.clients.countUsers(clientId, 10)
-  await store.clients.countUsersOf([clientId, 'other'], 10)
+  await store.clients.countTokens(clientId, 10)
+  await store.clients.countTokensOf([clientId, 'other'], 10)
   for (const part of [first, later]) {
     await store.clients.ofOwner(userId, part)
     await store.clients.search('', part)

@@ -213,7 +213,7 @@ export const rotationOf = (
   replaced: { accessDigest: row.accessDigest, expires: row.fields.expires },
   next,
   rotated: rotatedRow(row.fields.authorizationId ?? 0, { digest: refreshDigest }),
-  isNarrowed: false,
+  mayBeExchanged: false,
   endsAt: 0,
 })
 

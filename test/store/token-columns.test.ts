@@ -127,7 +127,7 @@ for (const [name, create, isMissing] of databases) {
       ['outside a transaction', (one) => store.tokens.rotate(one)],
       [
         'while exchanges may be running',
-        (one) => store.tokens.rotate({ ...one, isNarrowed: true }),
+        (one) => store.tokens.rotate({ ...one, mayBeExchanged: true }),
       ],
       ['inside a transaction', (one) => inTransaction((tx) => tx.tokens.rotate(one))],
     ]

@@ -77,7 +77,8 @@ export const recallAuthenticated = async (
   http: Sender,
   params: Parameters,
   server: ServerContext,
-): Promise<ReturnType<ServerContext['recallClient']>> => {
+): Promise<ReturnType<NonNullable<ServerContext['recallClient']>>> => {
+  if (!server.recallClient) return undefined
   const { method, credentials } = credentialsIn(http, params, server)
   if (!method.isRepeatable) return undefined
   const recalled = server.recallClient(credentials.clientId)

@@ -33,7 +33,7 @@ export class ClientRows {
     const { store, clientContext } = context
     this.clientContext = {
       ...clientContext,
-      countUsers: (clientId, most) => store.clients.countUsers(clientId, most),
+      countTokens: (clientId, most) => store.clients.countTokens(clientId, most),
     }
   }
 
@@ -59,11 +59,16 @@ export class ClientRows {
     return found && this.open(found)
   }
 
-  /** Returns the client and the version that this process last read and verified; undefined if no client is cached. */
-  recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
+  /** Whether `recall` may ever return a client. */
+  get canRecall(): boolean {
     const { store, hostUsers } = this.context
     // Do not use the cache with `hostUsers`: the version does not change when the application deactivates an owner.
-    const recalled = hostUsers ? undefined : store.recallClient?.(clientId)
+    return !hostUsers && store.recallClient !== undefined
+  }
+
+  /** Returns the client and the version that this process last read and verified; undefined if no client is cached. */
+  recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
+    const recalled = this.canRecall ? this.context.store.recallClient?.(clientId) : undefined
     const client = recalled && this.#known.get(recalled.row)
     return client && { client, version: recalled.version }
   }
@@ -110,7 +115,7 @@ export class ClientRows {
   async listed(found: Promise<Page<ClientWithOwner>>): Promise<Page<ListedClient>> {
     const { items, next } = await found
     const clients = await this.intact(items)
-    const users = await this.context.store.clients.countUsersOf(
+    const users = await this.context.store.clients.countTokensOf(
       clients.map(({ clientId }) => clientId),
       countLimit,
     )

@@ -49,6 +49,11 @@ export class Clients {
     return this.#rows.find(clientId)
   }
 
+  /** Whether `recall` may ever return a client. @internal */
+  get canRecall(): boolean {
+    return this.#rows.canRecall
+  }
+
   /**
    * Returns the client that this process last read from the store, without a store operation. The client may have
    * changed. Therefore, the caller must pass the version to `tokens.issue`, and must call `find` before refusing a

@@ -111,7 +111,7 @@ const rotate = async (
           replaced: { accessDigest: found.accessDigest, expires: token.expires },
           next,
           rotated: { ...rotated, seal: context.keys.sealRow(rotationClaims(rotated)) },
-          isNarrowed: context.settings.tokenExchange,
+          mayBeExchanged: context.settings.tokenExchange,
           endsAt: Math.max(data.fields.expires ?? 0, data.fields.refreshExpires ?? 0),
         })
         if (!isRotated) throw new LostRace()

@@ -77,8 +77,8 @@ export interface ClientStore {
    * Deletes at most `limit` unused clients that were created before a time. An unused client was not registered by a
    * user, and has no token, no authorization and no consent. Clients that are verified, disabled or pinned never count
    * as unused.
-   * @param inUse Clients with one of these grant types never count as unused, because they may request new tokens after
-   *   all their tokens have expired.
+   * @param inUse Clients that may use one of these grant types never count as unused, because they may request new
+   *   tokens after all their tokens have expired. A client without `grant_types` may use every grant type.
    */
   deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
   /** Counts, up to `max`, the clients that `deleteUnused` would delete. Without `before`, counts clients of any age. */
@@ -89,9 +89,9 @@ export interface ClientStore {
    */
   countOfOwner(userId: UserId, max: number): Promise<number>
   /** Counts the client's tokens up to `max`. Omits personal, internal and exchanged tokens. */
-  countUsers(clientId: string, max: number): Promise<number>
-  /** Counts the tokens of several clients like `countUsers`, in one query. */
-  countUsersOf(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>
+  countTokens(clientId: string, max: number): Promise<number>
+  /** Counts the tokens of several clients like `countTokens`, in one query. */
+  countTokensOf(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>
   /** Lists the applications that a user registered. Omits internal clients and the clients of personal tokens. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** Lists the applications whose name, ID or owner's e-mail address contains the text. An empty text matches all. */

@@ -125,7 +125,7 @@ export interface Rotation {
   /** The presented refresh token, which is stored to detect its reuse. */
   readonly rotated: StoredRotation
   /** Whether concurrent requests may exchange the access token for other tokens (RFC 8693). */
-  readonly isNarrowed: boolean
+  readonly mayBeExchanged: boolean
   /** The new expiry of the authorization, unless its current expiry is later. */
   readonly endsAt: number
 }

@@ -150,12 +150,16 @@ export const sqlClients = (
   )
 
   const cachedFromRow = onceFor(withOwnerFromRow)
-  const recall = (clientId: string): RecalledClient | undefined => {
-    const row = byId.recall?.(clientId)
-    return row?.version === undefined
-      ? undefined
-      : { row: cachedFromRow(row), version: row.version }
-  }
+  // Rows have a version only on PostgreSQL. On SQLite, a look-up takes no longer than the comparison.
+  const recall =
+    hot !== undefined && locking
+      ? (clientId: string): RecalledClient | undefined => {
+          const row = byId.recall?.(clientId)
+          return row?.version === undefined
+            ? undefined
+            : { row: cachedFromRow(row), version: row.version }
+        }
+      : undefined
 
   /** Adds the order and the cursor to a query of clients. Omits the clients of personal tokens. */
   const inOrder = <DB extends { c: Row }, TB extends keyof DB, Out>(
@@ -233,7 +237,7 @@ export const sqlClients = (
         and(
           inUse.map(
             (type) =>
-              sql<boolean>`(c.grant_types is null or ' ' || c.grant_types || ' ' not like ${`% ${type} %`})`,
+              sql<boolean>`(c.grant_types is not null and ' ' || c.grant_types || ' ' not like ${`% ${type} %`})`,
           ),
         ),
       )
@@ -484,11 +488,11 @@ export const sqlClients = (
       )
     },
 
-    countUsers(clientId, max) {
+    countTokens(clientId, max) {
       return countRows(read, usersOf(keyOf(clientId)).limit(max))
     },
 
-    async countUsersOf(clientIds, max) {
+    async countTokensOf(clientIds, max) {
       if (clientIds.length === 0) return new Map()
       const some = usersOf(sql.ref('c.client_key')).limit(max)
       const rows = await read

@@ -129,7 +129,7 @@ test('a form without a new secret redirects even if the server cannot store its 
 test('the page shows a new secret after a failed attempt to load the page', async () => {
   let failing = false
   const aroundStore: AroundStore = ({ name }, run) =>
-    failing && name === 'clients.countUsers' ? Promise.reject(new StoreUnavailable(name)) : run()
+    failing && name === 'clients.countTokens' ? Promise.reject(new StoreUnavailable(name)) : run()
   await using app = await startServer({ aroundStore })
   const person = await Person.logIn(app)
   const { clientId } = await app.client()

@@ -6,6 +6,7 @@ import type { AnyClientSummary } from '../../../store/contract/clients.ts'
 import type { Cursor } from '../../../store/contract/page.ts'
 import { type administration, administrationForm } from '../../openapi/schemas/administration.ts'
 import { logoUrlOf } from '../assets/client-logo.ts'
+import { renderPage } from '../responses/render.ts'
 import { jsonResponse } from '../responses/responses.ts'
 import { adminApplicationAddress } from './addresses.ts'
 import { checkAdmin } from './admin.ts'
@@ -15,7 +16,7 @@ import { type Arrangement, arranged, backIn } from './arranged-list.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { takeNotice } from './notice.ts'
 import { searchedIn } from './search.ts'
-import { type Refused, respond, settingsPage } from './settings-page.ts'
+import { type Refused, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { adminClientToWire, adminTokenToWire } from './wire.ts'
 
@@ -87,7 +88,11 @@ const showApplications = async (
     done: notice.done,
     problem: refused?.problem,
   }
-  return respond(request, 'adminApplications', { view, json: () => ({}), refused })
+  return renderPage(request.http, server, 'adminApplications', view, {
+    signedIn: request.signedIn,
+    status: refused?.status,
+    headers: refused?.headers,
+  })
 }
 
 /** Returns a page of all applications, and a page of all tokens. */

@@ -135,7 +135,7 @@ const act = async (user: User, request: SettingsRequest, params: Parameters): Pr
   const isOwn = user.id === signedIn.user.id
   const shown = shownEmail(user.email) || String(user.id)
   if (name === 'end_tokens') {
-    await server.administration.endTokensOfUser(user)
+    await server.administration.endAllAccess(user)
     return isOwn ? texts.done.ownTokensEnded : texts.done.userTokensEnded(shown)
   }
   if (name === 'log_out') {

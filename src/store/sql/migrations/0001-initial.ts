@@ -153,7 +153,7 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('last_used_address', 'text')
         .addColumn('used_scopes', 'text', (c) => c.notNull().defaultTo(''))
         .execute()
-      // `token_by_client` contains every column in the conditions of `countUsers`, which counts the tokens of a client.
+      // `token_by_client` contains every column in the conditions of `countTokens`, which counts the tokens of a client.
       // So SQLite counts without reading the table, and PostgreSQL reads only the counted rows.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
       await index(db, 'token_by_user', ['user_id', 'client_key', 'id'])

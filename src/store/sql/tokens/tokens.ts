@@ -74,7 +74,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       if (!row) throw new UniqueViolation()
     },
 
-    async rotate({ id, replaced, next, rotated, isNarrowed, endsAt }) {
+    async rotate({ id, replaced, next, rotated, mayBeExchanged, endsAt }) {
       const rotation: RotationValues = {
         id,
         current: rotated.digest,
@@ -91,7 +91,8 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         // If concurrent requests may exchange the access token, rotate in a transaction. A single statement does not
         // see rows that were written while it waited for a lock, so it would not delete the exchanged token. The later
         // statements of a transaction see and delete that token.
-        if (hot && isNarrowed && locking) return transact((tx) => rotateIn(tx, rotation, locking))
+        if (hot && mayBeExchanged && locking)
+          return transact((tx) => rotateIn(tx, rotation, locking))
         return hot ? hot.rotate(rotation) : rotateIn(write, rotation, locking)
       }
       return rotate()

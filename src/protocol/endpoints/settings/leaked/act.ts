@@ -34,7 +34,7 @@ export const carryOut = async (
   }
   if (!user) return ''
   if (act === 'end_user') {
-    await server.administration.endTokensOfUser(user)
+    await server.administration.endAllAccess(user)
     return isOwn ? texts.done.ownTokensEnded : texts.done.userTokensEnded(name)
   }
   if (isOwn) await server.sessions.endOthers(signedIn)
