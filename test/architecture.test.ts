@@ -140,7 +140,7 @@ const layers: readonly Layer[] = [
   },
   {
     file: ['server/environment/'],
-    may: ['server/environment/', 'settings/', 'store/'],
+    may: ['server/environment/', 'model/start-problem.ts', 'settings/', 'store/'],
   },
   { file: ['server/import-path.ts'], may: [] },
   {

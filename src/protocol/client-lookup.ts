@@ -23,6 +23,7 @@ export interface ClientLookup {
   readonly forAuthorization?: boolean
 }
 
+/** Returns the client in memory with its version; undefined if no copy is in memory. */
 type RecallClient = (
   clientId: string,
 ) => { readonly client: Client; readonly version: string } | undefined

@@ -214,6 +214,7 @@ type RevocableToken = Pick<
   | 'parentId'
 >
 
+/** The value of an access token or of a refresh token. */
 interface TokenQuery {
   readonly accessToken?: string
   readonly refreshToken?: string

@@ -6,7 +6,10 @@ import type { Presented, World } from './world.ts'
 export const describeHttp = (world: () => World): void => {
   test('ends the JSON of the server with a newline, so that the prompt of a shell follows on its own line [T4107]', async () => {
     const base = world().path('')
-    const ofServer = [`/.well-known/oauth-authorization-server${base}`, `${base}${world().app.place.oauthPrefix}/info`]
+    const ofServer = [
+      `/.well-known/oauth-authorization-server${base}`,
+      `${base}${world().app.place.oauthPrefix}/info`,
+    ]
     for (const path of ofServer)
       expect([path, (await world().send(path)).text]).toEqual([
         path,
