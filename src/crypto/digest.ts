@@ -20,6 +20,7 @@ export type SecretKind =
   | 'ended_tokens'
   | 'client_refusals'
   | 'pushed_request'
+  | 'used_pushed_request'
   | 'device_code'
   | 'user_code'
   | 'device_confirmation'

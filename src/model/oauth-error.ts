@@ -80,6 +80,16 @@ export class OAuthError extends Error {
   }
 }
 
+/** An authorization request that has expired or was already used. The user can start again in the application. */
+export class ExpiredRequest extends OAuthError {
+  constructor(
+    description: string,
+    code: 'invalid_request' | 'invalid_request_object' = 'invalid_request',
+  ) {
+    super(code, description)
+  }
+}
+
 /** A request without the required credentials. The challenge contains no error code (RFC 6750 §3.1). */
 export class AuthenticationRequired extends Error {
   override readonly name = 'AuthenticationRequired'

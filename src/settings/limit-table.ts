@@ -128,7 +128,7 @@ export const limitTable = {
     seconds: oneMinute,
     per: 'client',
     sentence:
-      'Client assertions and request objects with `jti`, which the server stores until they expire.',
+      'Client assertions, request objects with `jti` and used pushed requests, which the server stores until they expire.',
   },
   usedProofs: {
     points: 120_000,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { KeyRing } from '../../src/crypto/sealed.ts'
+import { en } from '../../src/pages/messages/en.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { push, pushed, referenceUrl, requestOf } from '../support/pushed-request.ts'
 import { redirectUri, secretKey, startServer, type TestServer } from '../support/server.ts'
@@ -412,6 +413,53 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     other.advance(590)
     const decided = await browser.submit(page, { confirm: 'yes' })
     expect(decided.headers.get('location')).toContain('code=')
+  })
+
+  test('§4 continues with a request that the browser opened in time, however long the login takes [T3720]', async () => {
+    await using other = await startServer()
+    const client = await TestClient.register(other, new UserAgent())
+    for (const seconds of [600, 3_600, 36_000]) {
+      const browser = new UserAgent()
+      const control = await browser.browse(client.url())
+      const reference = await pushed(client)
+      const late = referenceUrl(client, await pushed(client))
+      const page = await new UserAgent().browse(referenceUrl(client, reference))
+      const slow = new UserAgent()
+      const opened = await slow.browse(referenceUrl(client, reference))
+      expect([control.status, page.status, opened.status]).toEqual([200, 200, 200])
+      other.advance(seconds)
+      for (const [who, form] of [
+        [browser, control],
+        [slow, opened],
+      ] as const) {
+        const next = await who.submit(form, { email: other.user.email, password: other.password })
+        const url = new URL(next.headers.get('location') ?? '', other.issuer)
+        expect((await who.authorize(other, url)).searchParams.get('code')).toMatch(/^\w{43}$/)
+      }
+      // Nobody opened this request in time.
+      const refused = await slow.fetch(late)
+      expect(refused.headers.get('location')).toMatch(/\/oauth\/errors.*reason=expired/)
+      const error = new URL(refused.headers.get('location') ?? '', other.issuer)
+      expect(await (await slow.fetch(error)).text()).toContain(en.error.expired.what)
+    }
+  })
+
+  test('§7.3 uses a request once, even if a browser opened it before and sends the record of the first opening [T3721]', async () => {
+    await using other = await startServer()
+    const browser = new UserAgent()
+    const client = await TestClient.register(other, browser)
+    const opened = await browser.browse(referenceUrl(client, await pushed(client)))
+    const next = new URL(opened.address).searchParams.get('next') ?? ''
+    expect(next).toContain('pushed_request_opened=')
+    await browser.submit(opened, { email: other.user.email, password: other.password })
+    const url = new URL(next, other.issuer)
+    expect((await browser.authorize(other, url)).searchParams.has('code')).toBe(true)
+    for (const seconds of [0, 600, 86_400]) {
+      other.advance(seconds)
+      const again = await browser.fetch(url)
+      expect(again.headers.get('location')).toMatch(/\/oauth\/errors|\/login/)
+      expect((await browser.authorize(other, url)).searchParams.get('reason')).toBe('expired')
+    }
   })
 
   test('PA-04 deletes expired requests', async () => {

@@ -766,6 +766,10 @@ export const de: Messages = {
         advice: 'Geh zurück zur Anwendung und versuche es in ein paar Minuten noch einmal.',
       },
     },
+    expired: {
+      what: 'Die Anfrage der Anwendung ist abgelaufen oder wurde schon verwendet. Es wurde nichts geändert.',
+      advice: 'Geh zurück zur Anwendung und fang von vorn an.',
+    },
     unknown: {
       what: 'Die Anwendung und dieser Server konnten sich nicht verständigen. Das ist höchstwahrscheinlich ein Fehler der Anwendung, nicht deiner.',
       advice:
@@ -795,6 +799,8 @@ export const de: Messages = {
     home: 'Zur Startseite',
   },
   problem: {
+    atWork:
+      'Dieses Formular wurde zweimal gesendet, und wir bearbeiten es noch. Sieh dir die Seite gleich noch einmal an.',
     staleLogout: 'Diese Seite war zu lange offen. Bitte melde dich noch einmal ab.',
     title: 'Das hat nicht geklappt',
     stale: 'Diese Seite war zu lange geöffnet. Bitte entscheide noch einmal.',
@@ -830,8 +836,6 @@ export const de: Messages = {
       'Dieses Token hat eine Berechtigung, die nur der Dienst selbst vergibt. Es kann hier deshalb keinen neuen Wert bekommen.',
     changedMeanwhile:
       'Die Anwendung wurde geändert, seit diese Seite geöffnet wurde. Sieh sie dir noch einmal an.',
-    atWork:
-      'Dieses Formular wurde zweimal gesendet, und wir bearbeiten es noch. Sieh dir die Seite gleich noch einmal an.',
     nameMissing: 'Gib einen Namen ein.',
     nameTooLong: (limit: number) => `Der Name darf höchstens ${limit} Zeichen lang sein.`,
     emailInvalid: 'Das ist keine E-Mail-Adresse.',

@@ -768,6 +768,11 @@ export const en = {
         advice: 'Go back to the application and try again in a few minutes.',
       },
     },
+    /** The problem and the advice for a request that has expired or was already used. */
+    expired: {
+      what: 'The application’s request has expired, or was already used. Nothing was changed.',
+      advice: 'Go back to the application and start again there.',
+    },
     unknown: {
       what: 'The request of the application failed. This is most likely an error of the application, not yours.',
       advice:
@@ -798,6 +803,7 @@ export const en = {
     home: 'To the start page',
   },
   problem: {
+    atWork: 'This form was sent twice, and is still being processed. Reload the page in a moment.',
     staleLogout: 'This page was open for too long. Please log out again.',
     title: 'This did not work',
     stale: 'This page was open for too long. Please decide again.',
@@ -827,7 +833,6 @@ export const en = {
     notRotatable:
       'This token has a permission that users cannot grant, so it cannot get a new value here.',
     changedMeanwhile: 'The application has changed since this page was opened. Check it again.',
-    atWork: 'This form was sent twice, and is still being processed. Reload the page in a moment.',
     nameMissing: 'Enter a name.',
     nameTooLong: (limit: number) => `The name must not be longer than ${limit} characters.`,
     emailInvalid: 'This is not an e-mail address.',

@@ -765,6 +765,10 @@ export const es: Messages = {
         advice: 'Vuelve a la aplicación e inténtalo de nuevo dentro de unos minutos.',
       },
     },
+    expired: {
+      what: 'La solicitud de la aplicación ha caducado o ya se ha usado. No se ha cambiado nada.',
+      advice: 'Vuelve a la aplicación y empieza de nuevo.',
+    },
     unknown: {
       what: 'La aplicación y este servidor no han podido entenderse. Lo más probable es que sea un error de la aplicación, no tuyo.',
       advice:
@@ -794,6 +798,8 @@ export const es: Messages = {
     home: 'Ir a la página de inicio',
   },
   problem: {
+    atWork:
+      'Este formulario se envió dos veces y todavía lo estamos procesando. Vuelve a mirar la página en un momento.',
     staleLogout: 'Esta página estuvo abierta demasiado tiempo. Vuelve a cerrar la sesión.',
     title: 'No se ha podido completar',
     stale: 'Esta página ha estado abierta demasiado tiempo. Decide de nuevo.',
@@ -824,8 +830,6 @@ export const es: Messages = {
       'Este token tiene un permiso que solo concede el propio servicio, así que aquí no puede recibir un valor nuevo.',
     changedMeanwhile:
       'La aplicación ha cambiado desde que se abrió esta página. Vuelve a revisarla.',
-    atWork:
-      'Este formulario se envió dos veces y todavía lo estamos procesando. Vuelve a mirar la página en un momento.',
     nameMissing: 'Escribe un nombre.',
     nameTooLong: (limit: number) => `El nombre no puede tener más de ${limit} caracteres.`,
     emailInvalid: 'Esto no es una dirección de correo electrónico.',

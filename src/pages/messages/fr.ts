@@ -769,6 +769,10 @@ export const fr: Messages = {
         advice: 'Retournez à l’application et réessayez dans quelques minutes.',
       },
     },
+    expired: {
+      what: 'La demande de l’application a expiré ou a déjà été utilisée. Rien n’a été modifié.',
+      advice: 'Retournez à l’application et recommencez depuis le début.',
+    },
     unknown: {
       what: 'L’application et ce serveur n’ont pas réussi à s’entendre. C’est très probablement une erreur de l’application, pas la vôtre.',
       advice:
@@ -798,6 +802,8 @@ export const fr: Messages = {
     home: 'Aller à l’accueil',
   },
   problem: {
+    atWork:
+      'Ce formulaire a été envoyé deux fois et nous le traitons encore. Consultez de nouveau la page dans un instant.',
     staleLogout:
       'Cette page est restée ouverte trop longtemps. Veuillez vous déconnecter à nouveau.',
     title: 'Cela n’a pas fonctionné',
@@ -831,8 +837,6 @@ export const fr: Messages = {
       'Ce jeton possède une autorisation que seul le service lui-même accorde ; il ne peut donc pas recevoir de nouvelle valeur ici.',
     changedMeanwhile:
       'L’application a été modifiée depuis l’ouverture de cette page. Vérifiez-la à nouveau.',
-    atWork:
-      'Ce formulaire a été envoyé deux fois et nous le traitons encore. Consultez de nouveau la page dans un instant.',
     nameMissing: 'Saisissez un nom.',
     nameTooLong: (limit: number) => `Le nom ne doit pas dépasser ${limit} caractères.`,
     emailInvalid: 'Ce n’est pas une adresse e-mail.',

@@ -758,6 +758,10 @@ export const it: Messages = {
         advice: 'Torna all’applicazione e riprova tra qualche minuto.',
       },
     },
+    expired: {
+      what: 'La richiesta dell’applicazione è scaduta o è già stata usata. Non è stato modificato nulla.',
+      advice: 'Torna all’applicazione e ricomincia da lì.',
+    },
     unknown: {
       what: 'L’applicazione e questo server non sono riusciti a intendersi. Molto probabilmente è un errore dell’applicazione, non tuo.',
       advice:
@@ -787,6 +791,8 @@ export const it: Messages = {
     home: 'Vai alla pagina iniziale',
   },
   problem: {
+    atWork:
+      'Questo modulo è stato inviato due volte e lo stiamo ancora elaborando. Ricontrolla la pagina tra un momento.',
     staleLogout: 'Questa pagina è rimasta aperta troppo a lungo. Esci di nuovo.',
     title: 'Operazione non riuscita',
     stale: 'Questa pagina è rimasta aperta troppo a lungo. Decidi di nuovo.',
@@ -818,8 +824,6 @@ export const it: Messages = {
       'Questo token ha un’autorizzazione che solo il servizio stesso concede, perciò qui non può ricevere un nuovo valore.',
     changedMeanwhile:
       'L’applicazione è cambiata da quando questa pagina è stata aperta. Controllala di nuovo.',
-    atWork:
-      'Questo modulo è stato inviato due volte e lo stiamo ancora elaborando. Ricontrolla la pagina tra un momento.',
     nameMissing: 'Inserisci un nome.',
     nameTooLong: (limit: number) => `Il nome può avere al massimo ${limit} caratteri.`,
     emailInvalid: 'Questo non è un indirizzo email.',

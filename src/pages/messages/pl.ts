@@ -772,6 +772,10 @@ export const pl: Messages = {
         advice: 'Wróć do aplikacji i spróbuj ponownie za kilka minut.',
       },
     },
+    expired: {
+      what: 'Żądanie aplikacji wygasło lub zostało już użyte. Niczego nie zmieniono.',
+      advice: 'Wróć do aplikacji i zacznij od nowa.',
+    },
     unknown: {
       what: 'Aplikacja i ten serwer nie mogły się porozumieć. To najprawdopodobniej błąd aplikacji, nie Twój.',
       advice:
@@ -801,6 +805,8 @@ export const pl: Messages = {
     home: 'Przejdź do strony głównej',
   },
   problem: {
+    atWork:
+      'Ten formularz wysłano dwa razy i wciąż go przetwarzamy. Za chwilę zajrzyj na stronę ponownie.',
     staleLogout: 'Ta strona była otwarta zbyt długo. Wyloguj się jeszcze raz.',
     title: 'Nie udało się',
     stale: 'Ta strona była otwarta zbyt długo. Podejmij decyzję ponownie.',
@@ -831,8 +837,6 @@ export const pl: Messages = {
     notRotatable:
       'Ten token ma uprawnienie, które nadaje tylko sama usługa, dlatego nie może tu otrzymać nowej wartości.',
     changedMeanwhile: 'Aplikacja zmieniła się od otwarcia tej strony. Sprawdź ją ponownie.',
-    atWork:
-      'Ten formularz wysłano dwa razy i wciąż go przetwarzamy. Za chwilę zajrzyj na stronę ponownie.',
     nameMissing: 'Wpisz nazwę.',
     nameTooLong: count({
       one: 'Nazwa może mieć najwyżej # znak.',

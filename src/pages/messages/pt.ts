@@ -757,6 +757,10 @@ export const pt: Messages = {
         advice: 'Volte ao aplicativo e tente novamente em alguns minutos.',
       },
     },
+    expired: {
+      what: 'A solicitação do aplicativo expirou ou já foi usada. Nada foi alterado.',
+      advice: 'Volte ao aplicativo e comece de novo.',
+    },
     unknown: {
       what: 'O aplicativo e este servidor não conseguiram se entender. Muito provavelmente o erro é do aplicativo, não seu.',
       advice:
@@ -786,6 +790,8 @@ export const pt: Messages = {
     home: 'Ir para a página inicial',
   },
   problem: {
+    atWork:
+      'Este formulário foi enviado duas vezes e ainda está sendo processado. Veja a página novamente em instantes.',
     staleLogout: 'Esta página ficou aberta por tempo demais. Saia novamente.',
     title: 'Não foi possível concluir',
     stale: 'Esta página ficou aberta por muito tempo. Decida novamente.',
@@ -814,8 +820,6 @@ export const pt: Messages = {
     notRotatable:
       'Este token tem uma permissão que só o próprio serviço concede; por isso, não pode receber um novo valor aqui.',
     changedMeanwhile: 'O aplicativo mudou desde que esta página foi aberta. Verifique-o novamente.',
-    atWork:
-      'Este formulário foi enviado duas vezes e ainda está sendo processado. Veja a página novamente em instantes.',
     nameMissing: 'Digite um nome.',
     nameTooLong: (limit: number) => `O nome não pode ter mais de ${limit} caracteres.`,
     emailInvalid: 'Isto não é um endereço de e-mail.',

@@ -691,6 +691,10 @@ export const zh: Messages = {
         advice: '请返回应用，几分钟后重试。',
       },
     },
+    expired: {
+      what: '该应用的请求已过期或已被使用，未做任何更改。',
+      advice: '请返回该应用并重新开始。',
+    },
     unknown: {
       what: '应用与此服务器未能达成一致。这很可能是应用的错误，而不是你的错误。',
       advice: '请返回应用重试。如果问题再次出现，请将下方内容告知应用的开发者。',
@@ -719,6 +723,7 @@ export const zh: Messages = {
     home: '前往起始页',
   },
   problem: {
+    atWork: '此表单被提交了两次，我们仍在处理。请稍后再次查看此页面。',
     staleLogout: '此页面打开时间过长。请重新退出登录。',
     title: '操作未成功',
     stale: '此页面打开时间过长。请重新做出决定。',
@@ -745,7 +750,6 @@ export const zh: Messages = {
     credentialNotYours: '此文本中没有您的密钥，或者密钥已失效。',
     notRotatable: '此令牌包含只能由服务本身授予的权限，因此无法在此处获取新的值。',
     changedMeanwhile: '自打开此页面以来，该应用已发生更改。请重新查看。',
-    atWork: '此表单被提交了两次，我们仍在处理。请稍后再次查看此页面。',
     nameMissing: '请输入名称。',
     nameTooLong: (limit) => `名称不能超过 ${limit} 个字符。`,
     emailInvalid: '这不是电子邮箱地址。',

@@ -10,14 +10,18 @@ import { refusedRedirect } from '../parts/refused-redirect.ts'
 export interface ErrorView {
   readonly error: string
   readonly description: string
+  /** Whether the request has expired or was already used, which is not an error of the application. */
+  readonly isExpired?: boolean
   /** The details of a request that the owner of the application or an administrator sent; undefined for other users. */
   readonly refused?: RefusedRedirectDetails | undefined
 }
 
 /** The page for OAuth errors that the server must not send to an application. The page never redirects. */
-export const errorPage: PageTemplate<ErrorView> = ({ error, description, refused }, frame) => {
+export const errorPage: PageTemplate<ErrorView> = (view, frame) => {
+  const { error, description, isExpired = false, refused } = view
   const { error: texts } = frame.texts
-  const { what, advice } = isKnown(error, texts.known) ? texts.known[error] : texts.unknown
+  const known = isKnown(error, texts.known) ? texts.known[error] : texts.unknown
+  const { what, advice } = isExpired ? texts.expired : known
   const isNothing = error === '' && description === ''
   return layout(
     frame,

@@ -4,7 +4,7 @@ import type { ServerContext, Throttling } from '../server-context.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Client } from '../../model/client.ts'
 import { networkOf } from '../../model/network.ts'
-import { OAuthError } from '../../model/oauth-error.ts'
+import { ExpiredRequest, OAuthError } from '../../model/oauth-error.ts'
 import { Parameters } from '../../model/parameters.ts'
 import { hasImposed } from '../../model/self-imposed-rules.ts'
 import { authenticateClient } from '../client-authentication/authenticate-client.ts'
@@ -13,6 +13,7 @@ import {
   referredTo,
   validateRequest,
 } from '../endpoints/authorization/authorization-request.ts'
+import { timeToLogIn } from '../endpoints/authorization/time-to-log-in.ts'
 import { responseHeaders } from '../endpoints/responses/response-headers.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import type { ReferredRequest } from '../plug-ins/extension.ts'
@@ -24,12 +25,22 @@ interface PushedRequest {
   readonly form: string
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
+  /** The owner by which the stored requests are counted. */
+  readonly sender: string
+  /** Whether a browser has opened the request before its expiry. The request is then stored for `timeToLogIn`. */
+  readonly isOpened?: boolean
 }
 
-/** Seconds within which the user must log in and reach the consent page. FAPI 2.0 requires less than 600. */
+/** A decided request, which the extension stores with the authorization request. */
+interface Opened {
+  readonly reference: string
+  readonly clientId: string
+}
+
+/** Seconds within which the browser must open the request. FAPI 2.0 requires less than 600. */
 const expiresIn = 540
-/** Further seconds for which the request is stored while the user decides on the consent page. */
-const timeToDecide = 600
+/** The parameter that records when a browser first opened the request. */
+const firstOpened = 'pushed_request_opened'
 
 const urn = 'urn:ietf:params:oauth:request_uri:'
 const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
@@ -37,10 +48,9 @@ const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
 /** The parameters with credentials of the client. The stored request omits these parameters. RFC 9126 §2.1. */
 const credentials = ['client_secret', 'client_assertion', 'client_assertion_type']
 
-// Contains the parameters of pushed requests. The value is undefined while the client pushes the request. Parameters that
-// were loaded from the store have the reference as value. A client could forge a parameter that marks the request as
-// pushed, but not an entry of this map.
-const pushed = new WeakMap<Parameters, string | undefined>()
+// Contains the parameters of pushed requests. The value is undefined while the client pushes the request. A client could
+// forge a parameter that marks the request as pushed, but not an entry of this map.
+const pushed = new WeakMap<Parameters, Opened | undefined>()
 
 const pushEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/par`,
@@ -99,24 +109,43 @@ const storeRequest = (
   server: ServerContext,
 ): Promise<string> => {
   const expiresAt = server.clock() + expiresIn * 1000
+  const { clientId } = client
   // Anyone can send requests of a public client, and must not remove the requests of others.
-  const sender = client.isConfidential ? '' : networkOf(address)
+  const sender = `${clientId} ${client.isConfidential ? '' : networkOf(address)}`
   return requests(server).put(
-    { clientId: client.clientId, form: form.toString(), expiresAt },
-    expiresAt + timeToDecide * 1000,
-    `${client.clientId} ${sender}`,
+    { clientId, form: form.toString(), expiresAt, sender },
+    expiresAt,
+    sender,
   )
 }
 
 const requests = (server: ServerContext) => server.transientValues<PushedRequest>('pushed_request')
 
+const uses = (server: ServerContext) => server.transientValues<true>('used_pushed_request')
+
 const onlyPushed = 'request_uri must be the reference of a pushed request.'
 
 const unknown = (): OAuthError =>
-  new OAuthError(
-    'invalid_request',
+  new ExpiredRequest(
     'request_uri is unknown, has expired, or was already used. Start again in the application.',
   )
+
+// The browser repeats the request after the login. The reference may expire in the meantime, so the URL contains the
+// sealed time at which the browser first opened the request.
+const openedClaims = (reference: string) => [firstOpened, reference]
+
+/** Returns the time at which the browser first opened the request: the recorded time, or the current time. */
+const openedAt = (
+  sent: Parameters,
+  reference: string,
+  { expiresAt }: PushedRequest,
+  { keys, clock }: ServerContext,
+): number | undefined => {
+  const [sealed = ''] = sent.repeated(firstOpened)
+  const recorded = keys.open('transient', sealed, openedClaims(reference))
+  if (recorded !== undefined && Number(recorded) + timeToLogIn > clock()) return Number(recorded)
+  return expiresAt > clock() ? clock() : undefined
+}
 
 // Loads the request by its reference and the client ID, and ignores the other parameters. Never fetches a URL. RFC 9126 §4.
 const load = async (
@@ -133,11 +162,21 @@ const load = async (
   }
   const clientId = params.required('client_id')
   const [, reference] = requestUriSyntax.exec(requestUri) ?? []
-  const found = reference && (await requests(server).get(reference))
-  if (!found || found.clientId !== clientId || found.expiresAt <= server.clock()) throw unknown()
+  if (!reference) throw unknown()
+  const [found, isUsed] = await Promise.all([
+    requests(server).get(reference),
+    uses(server).get(reference),
+  ])
+  const at = found && !isUsed ? openedAt(params, reference, found, server) : undefined
+  if (!found || found.clientId !== clientId || at === undefined) throw unknown()
+  if (!found.isOpened) {
+    const opened = { ...found, isOpened: true }
+    await requests(server).set(reference, opened, server.clock() + timeToLogIn, found.sender)
+  }
   const stored = new Parameters(found.form)
-  pushed.set(stored, reference)
-  return { params: stored }
+  pushed.set(stored, { reference, clientId })
+  const recorded = server.keys.seal('transient', String(at), openedClaims(reference))
+  return { params: stored, added: { [firstOpened]: recorded } }
 }
 
 /** Lets a client send its authorization request directly to the server, where the user cannot read or change it. */
@@ -153,7 +192,7 @@ export const pushedAuthorizationRequests: Extension = {
   onAuthorizationParameters: load,
 
   // RFC 9126 §4, §5, §6
-  onAuthorizationRequest(params, { client }, { settings }): string | undefined {
+  onAuthorizationRequest(params, { client }, { settings }): Opened | undefined {
     const isRequired =
       settings.pushedAuthorizationRequests === 'required' ||
       hasImposed(client, 'require_pushed_authorization_requests')
@@ -164,8 +203,14 @@ export const pushedAuthorizationRequests: Extension = {
 
   // Consume the request when the user decides, because users may reload the consent page. RFC 9126 §7.3.
   async onAuthorizationResponse(server, answered) {
-    const reference = answered?.[pushedAuthorizationRequests.name]
-    if (typeof reference === 'string' && !(await requests(server).take(reference))) throw unknown()
+    const opened = answered?.[pushedAuthorizationRequests.name] as Opened | undefined
+    if (opened === undefined) return {}
+    const { reference, clientId } = opened
+    // Do not rely on the deletion of the request, because a concurrent request may store it again.
+    const expiresAt = server.clock() + timeToLogIn
+    if (!(await uses(server).claimOnce(reference, true, expiresAt, { clientId, address: '' })))
+      throw unknown()
+    await requests(server).delete(reference)
     return {}
   },
 }

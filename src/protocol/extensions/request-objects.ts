@@ -4,7 +4,7 @@ import { signatureAlgorithms } from '../../crypto/jose.ts'
 import { OutboundFailed } from '../../http/outbound/outbound.ts'
 import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
-import { OAuthError } from '../../model/oauth-error.ts'
+import { ExpiredRequest, OAuthError } from '../../model/oauth-error.ts'
 import { withoutFragment } from '../../model/openid-client-metadata.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { hasImposed } from '../../model/self-imposed-rules.ts'
@@ -14,9 +14,10 @@ import {
 } from '../client-authentication/authenticate-client.ts'
 import { clockSkew } from '../client-authentication/client-jwt.ts'
 import type { ClientLookup } from '../client-lookup.ts'
+import { timeToLogIn } from '../endpoints/authorization/time-to-log-in.ts'
 import type { ReferredRequest } from '../plug-ins/extension.ts'
 import type { Extension } from '../plug-ins.ts'
-import { type Accepted, acceptedClaims, refused } from '../request-objects/claims.ts'
+import { type Accepted, acceptedClaims } from '../request-objects/claims.ts'
 import { parametersIn } from '../request-objects/parameters-in.ts'
 import type { Environment, Keys, ServerContext } from '../server-context.ts'
 
@@ -37,8 +38,6 @@ const document = {
 const firstRead = 'request_object_read'
 /** The parameter of a pushed request that records that the client signed the request. */
 const signedRequest = 'signed_request_object'
-/** Milliseconds for which a request object remains valid after its first use, because the user may have to log in. */
-const timeToLogIn = 600_000
 
 // The parameters of signed request objects, and of request objects that are accepted once. A client could forge a
 // parameter that marks the request as signed, but not an entry of these collections.
@@ -176,7 +175,10 @@ const uses = (server: ServerContext) => server.transientValues<true>('request_ob
 const nameOf = ({ clientId, jti }: UsedOnce): string => JSON.stringify([clientId, jti])
 
 const used = (): OAuthError =>
-  refused('The request object was already used: a jti is accepted only once.')
+  new ExpiredRequest(
+    'The request object was already used: a jti is accepted only once.',
+    'invalid_request_object',
+  )
 
 /** Records the use of a request object with `jti`. @throws OAuthError if the object was already used */
 const useOnce = async (use: UsedOnce, server: ServerContext): Promise<void> => {

@@ -3,7 +3,7 @@ import { decodeProtectedHeader, errors, type JWTPayload, UnsecuredJWT } from 'jo
 import { requestObjectAlgorithms, withoutClaims } from '../../crypto/jose.ts'
 import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
-import { OAuthError } from '../../model/oauth-error.ts'
+import { ExpiredRequest, OAuthError } from '../../model/oauth-error.ts'
 import {
   claimProblem,
   clockSkew,
@@ -35,11 +35,13 @@ export interface Accepted {
 
 /** Returns the error for an invalid request object. @param sentence the `error_description` */
 export const refused = (sentence: string, cause?: unknown): OAuthError =>
-  new OAuthError(
-    'invalid_request_object',
-    sentence,
-    cause === undefined ? {} : { cause: withoutClaims(cause) },
-  )
+  cause instanceof errors.JWTExpired
+    ? new ExpiredRequest(sentence, 'invalid_request_object')
+    : new OAuthError(
+        'invalid_request_object',
+        sentence,
+        cause === undefined ? {} : { cause: withoutClaims(cause) },
+      )
 
 /** Verifies a request object and its claims. @throws OAuthError with the reason */
 export const acceptedClaims = async (

@@ -4,7 +4,7 @@ import type { SignedIn } from '../../../model/auth.ts'
 import type { Consent } from '../../../model/authorization.ts'
 import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
 import type { Client } from '../../../model/client.ts'
-import { OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
+import { ExpiredRequest, OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import type { ReferredRequest } from '../../plug-ins/extension.ts'
@@ -31,7 +31,7 @@ import {
   loginAgain,
   returnsFromApplication,
 } from './login-again.ts'
-import { detailsParameter, keepDetails } from './refused-redirect.ts'
+import { detailsParameter, expiredReason, keepDetails } from './refused-redirect.ts'
 
 /** The authorization endpoint, to which a client redirects the user. RFC 6749 §3.1. */
 export const authorizationEndpoint: Endpoint = {
@@ -59,14 +59,15 @@ export const authorizationEndpoint: Endpoint = {
     if (other[0] !== undefined && params.repeated('client_id').length === 0)
       return useOtherAccount(request, other[0], server)
 
-    let meant: ReferredRequest
+    let meant: ReferredRequest | undefined
     let proven: ProvenRedirect
     try {
       const { address } = request
       meant = await referredTo(params, server, { address })
       proven = await proveRedirect(meant.params, server, { address })
     } catch (error) {
-      return toErrorView(error, text, server.ui, {
+      // An expired request object may contain the redirect URI, so its expiry is the reason.
+      return toErrorView(meant?.refusal ?? error, text, server.ui, {
         details: await keepDetails(request, error, server),
       })
     }
@@ -203,6 +204,7 @@ const toErrorView = (
     ...known.toWire(),
     error: code,
     ui_locales: uiLocalesIn(text),
+    reason: known instanceof ExpiredRequest ? expiredReason : undefined,
     [detailsParameter]: details,
   }
   return redirectResponse(withQuery(errorView, view))

@@ -15,6 +15,9 @@ const maxLength = 2_000
 /** The query parameter of the error page whose value is the random name of the stored details. */
 export const detailsParameter = 'details'
 
+/** The value of the query parameter `reason` of the error page after an `ExpiredRequest`. */
+export const expiredReason = 'expired'
+
 /** The error for a request with an inactive client, or with a missing, invalid or unregistered redirect URI. */
 export class RefusedRedirect extends OAuthError {
   readonly client: Client

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../plug-ins.ts'
-import { findDetails } from '../authorization/refused-redirect.ts'
+import { expiredReason, findDetails } from '../authorization/refused-redirect.ts'
 import { renderPage } from './render.ts'
 
 /** The view `svc_oauth2server.errors` of the specification, which shows an error and never redirects. */
@@ -15,6 +15,7 @@ export const errorsEndpoint: Endpoint = {
     const view = {
       error: first('error').slice(0, 100),
       description: first('error_description').slice(0, 500),
+      isExpired: first('reason') === expiredReason,
       refused: found?.details,
     }
     return renderPage(request, server, 'error', view, {
