@@ -55,6 +55,7 @@ export class HttpRequest {
   readonly raw: unknown
   readonly #source: RequestSource
   readonly #params: Readonly<Record<string, string>>
+  #formText: Promise<string> | undefined
 
   constructor(
     source: RequestSource,
@@ -123,8 +124,13 @@ export class HttpRequest {
     return new Parameters(await this.formText())
   }
 
-  /** Returns the body of a form as text. @throws the same errors as `form` */
-  async formText(): Promise<string> {
+  /** Returns the body of a form as text. May be called several times. @throws the same errors as `form` */
+  formText(): Promise<string> {
+    this.#formText ??= this.#readForm()
+    return this.#formText
+  }
+
+  async #readForm(): Promise<string> {
     const { text, charset } = await this.#text('application/x-www-form-urlencoded')
     // RFC 6749 Appendix B: the encoded octets are UTF-8.
     if (charset !== undefined && /%[89a-f]/i.test(text)) throw notUtf8()

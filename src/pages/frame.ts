@@ -67,11 +67,16 @@ export interface Frame {
   /** The CSRF token for the forms of the page. */
   readonly csrfToken: string
   /**
-   * The value of the hidden field `form_id` in forms of the settings pages. If a browser sends a form twice, the server
+   * The value of the hidden field `form_id` of every form. If a browser sends a form twice, the server
    * recognizes the repetition by this value. The value also proves for which user the page was rendered, even after the
    * session has ended.
    */
   readonly formId: string
+  /**
+   * The URL of an image at the end of a page that shows a notice or a new secret. The server shows the notice again
+   * until the browser has loaded this image. Undefined without a notice.
+   */
+  readonly seen: string | undefined
   /** Whether the request failed. The title of the page then begins with the word "Error". */
   readonly isError: boolean
   /** The time of the request, in milliseconds since the epoch. */

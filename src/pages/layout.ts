@@ -41,6 +41,7 @@ export const layout = (
 ${header(frame, { navigation, place })}
 <main id="main"${narrow ? html` class="narrow"` : ''}>
 ${content}
+${frame.seen === undefined ? '' : html`<img src="${frame.seen}" alt="" hidden>`}
 </main>
 ${navigation && frame.user && links.logout !== null ? logout(frame, links.logout) : ''}
 </body>

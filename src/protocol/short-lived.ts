@@ -15,8 +15,15 @@ export interface PendingAuthorization {
   readonly again: string
 }
 
-/** A notice that the next settings page of a session displays once: a confirmation and possibly a new secret. */
+/**
+ * A notice that a settings page of a session displays until the browser has received the page: a confirmation and
+ * possibly a new secret.
+ */
 export interface Notice {
+  /** A random ID, which the browser returns after it has received the page. */
+  readonly id?: string
+  /** Whether a page has displayed the notice. */
+  readonly isShown?: boolean
   readonly done?: string
   /** The problem that the page explains. */
   readonly problem?: 'looksLikeSecret'
@@ -28,9 +35,17 @@ export interface Notice {
   readonly undo?: string
 }
 
-/** The URL to which a settings form redirected; null while the form is being processed. */
-export interface Outcome {
-  readonly location: string | null
+/** The response to a form. */
+export interface FormAnswer {
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: string | null
+}
+
+/** A submitted form. */
+export interface SubmittedForm {
+  /** Null while the form is being processed. */
+  readonly answer: FormAnswer | null
 }
 
 /** The text that a user typed into a form before the session ended, bound to the user and the page. */
@@ -70,6 +85,6 @@ export interface ShortLived {
   readonly drafts: TransientValues<Draft>
   /** Refused redirect URIs for the owners of the clients, by a random name. */
   readonly refusedRedirects: TransientValues<StoredRedirect>
-  /** The results of submitted forms, by session and by the content of the form. */
-  readonly forms: TransientValues<Outcome>
+  /** The responses to submitted forms, by the browser and by the content of the form. */
+  readonly forms: TransientValues<SubmittedForm>
 }

@@ -54,10 +54,10 @@ export const shortLivedKinds = {
     sentence: 'Notices, possibly with a new secret, for the next page',
   },
   settings_form: {
-    per: 'user',
+    per: 'address',
     most: 1_000,
-    size: 8_192,
-    sentence: 'Results of submitted forms',
+    size: 32_768,
+    sentence: 'Responses to submitted forms, for repetitions of these forms',
   },
   form_draft: {
     per: 'user',
@@ -151,6 +151,11 @@ export const shortLivedKinds = {
     limit: 'signedByClient',
     size: 64,
     sentence: 'Used client assertions (`jti`)',
+  },
+  used_pushed_request: {
+    limit: 'signedByClient',
+    size: 64,
+    sentence: 'Used pushed authorization requests',
   },
   request_object: {
     limit: 'signedByClient',

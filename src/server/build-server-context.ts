@@ -12,10 +12,10 @@ import type {
   Draft,
   LookedUp,
   Notice,
-  Outcome,
   PendingAuthorization,
   ShortLived,
   StoredRedirect,
+  SubmittedForm,
 } from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
 import type { RecordsContext } from '../records/context.ts'
@@ -128,7 +128,7 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   lookedUp: new TransientValues<LookedUp>('looked_up', context),
   drafts: new TransientValues<Draft>('form_draft', context),
   refusedRedirects: new TransientValues<StoredRedirect>('refused_redirect', context),
-  forms: new TransientValues<Outcome>('settings_form', context),
+  forms: new TransientValues<SubmittedForm>('settings_form', context),
 })
 
 /**

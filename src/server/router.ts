@@ -12,6 +12,7 @@ import { siteNetworkOf } from '../model/network.ts'
 import { OAuthError } from '../model/oauth-error.ts'
 import { asksForPage, prefersJson } from '../protocol/endpoints/responses/prefers-json.ts'
 import { notFound, problemOf, renderProblem } from '../protocol/endpoints/responses/problem.ts'
+import { answerOnce } from '../protocol/endpoints/responses/repeated-form.ts'
 import { jsonResponse, movedResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { Endpoint } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
@@ -138,16 +139,23 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
     .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
 
-  const handle = async (
+  const process = async (
     endpoint: Endpoint,
     http: HttpRequest,
+    work: () => Promise<HttpResponse | Response>,
   ): Promise<HttpResponse | Response> => {
     try {
-      return await endpoint.handle(http, server)
+      return await work()
     } catch (error) {
       return failed(error, http, endpoint)
     }
   }
+  const handle = (endpoint: Endpoint, http: HttpRequest): Promise<HttpResponse | Response> =>
+    process(endpoint, http, () => endpoint.handle(http, server))
+  const handlePage = (endpoint: Endpoint, http: HttpRequest): Promise<HttpResponse | Response> =>
+    http.method === 'POST'
+      ? process(endpoint, http, () => answerOnce(http, server, () => handle(endpoint, http)))
+      : handle(endpoint, http)
 
   // JSON endpoints whose path has no parameters. `direct` calls them without the router.
   const jsonEndpoints = new Map<string, Endpoint>()
@@ -159,8 +167,9 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       env.matched(path)
       const http = httpOf(req.raw, env, req.param())
       if (!isReadable(http.path)) return responseOf(await failed(notFound(), http, endpoint))
-      if (endpoint.errors === 'page') await waitForPageTurn(http.address)
-      return responseOf(await handle(endpoint, http))
+      if (endpoint.errors !== 'page') return responseOf(await handle(endpoint, http))
+      await waitForPageTurn(http.address)
+      return responseOf(await handlePage(endpoint, http))
     })
     const allow = endpoint.methods
       .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))

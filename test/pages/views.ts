@@ -12,6 +12,7 @@ const day = 24 * hour
 /** The frame of the tested pages: English, for a user who is logged in as an administrator. */
 export const frame: Frame = {
   isError: false,
+  seen: undefined,
   brand: { name: 'Notes', logo: null },
   links: {
     stylesheet: '/oauth/style.css',

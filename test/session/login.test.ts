@@ -216,7 +216,8 @@ describe('SS-07 login CSRF', () => {
     const agent = new UserAgent()
     const { hidden } = await loginForm(agent)
     expect((await post(agent, '/login', { ...hidden, ...credentials() })).status).toBe(303)
-    expect((await post(agent, '/login', { ...hidden, ...credentials() })).status).toBe(403)
+    const other = { ...hidden, ...credentials(), next: '/other' }
+    expect((await post(agent, '/login', other)).status).toBe(403)
     expect((await post(agent, '/logout', { csrf_token: hidden.csrf_token ?? '' })).status).toBe(403)
     expect(await isSignedIn({ agent })).toBe(true)
   })

@@ -1,7 +1,7 @@
 import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { csrf, type FormProblem, textField } from '../parts/forms.ts'
+import { type FormProblem, formId, textField } from '../parts/forms.ts'
 import { done, formAlert } from '../parts/notices.ts'
 
 /** The view of the page on which a visitor requests a link by e-mail. */
@@ -32,7 +32,7 @@ ${
     : html`<p class="about">${about}</p>
 ${formAlert(problem, { email: login.email }, frame)}
 <form method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="next" value="${next}">
 ${textField({
   name: 'email',

@@ -312,6 +312,25 @@ export class Sessions implements SessionCheck {
       .some((valid) => constantTimeEqual(valid, token))
   }
 
+  /**
+   * Returns a text that identifies the browser that sends a form: the digest of its cookie, and the session of the
+   * application, if the application logs users in. Undefined for a browser without a cookie.
+   */
+  async formOwner(browser: BrowserCredentials): Promise<string | undefined> {
+    const identifier = this.#identifier(browser.cookie)
+    if (identifier === undefined) return undefined
+    const hosted = this.#resourceOwner ? await this.signedIn(browser) : undefined
+    return `${digestOf('session', identifier)} ${hosted?.sessionId ?? ''}`
+  }
+
+  /** Returns the values of `formOwner` after the browser has received these `Set-Cookie` values. */
+  formOwnersIn(setCookies: readonly string[]): readonly string[] {
+    return setCookies.flatMap((setCookie) => {
+      const identifier = this.#identifier(setCookie.split(';')[0] ?? '')
+      return identifier === undefined ? [] : [`${digestOf('session', identifier)} `]
+    })
+  }
+
   // If the same user logs in again, assign the client logins to the new session. Clients are not notified of a logout.
   async #replace(
     former: string,

@@ -71,7 +71,7 @@ describe('decision §6.3 every page, including the error pages', () => {
     for (const [name, page] of pages) {
       for (const { action, fields } of page.forms) {
         expect([name, action, fields.csrf_token?.length]).toEqual([name, action, 1])
-        const isOurs = action.startsWith('/account/') || action.startsWith('/admin/')
+        const isOurs = /^\/(?:account|admin|login\/(?:forgot|sign))/.test(action)
         expect([name, action, 'form_id' in fields]).toEqual([name, action, isOurs])
       }
     }

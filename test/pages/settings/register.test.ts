@@ -267,10 +267,32 @@ describe('the page of a new client', () => {
     expect(secretOn(await person.get(moved.location ?? ''))).toMatch(/^\w{60}$/)
   })
 
-  test('shows the secret in only one of several tabs that open the page concurrently', async () => {
-    const sent = await register(named)
-    const pages = await Promise.all(Array.from({ length: 8 }, () => person.follow(sent)))
-    expect(pages.filter((page) => secretOn(page) !== undefined)).toHaveLength(1)
+  test('shows the secret until the browser confirms that it received a page with the secret [T3710]', async () => {
+    const location = (await register(named)).location ?? ''
+    const lost = await Promise.all([1, 2].map(() => person.rawRequest(location)))
+    const arrived = await person.rawRequest(location)
+    const secret = secretOn(arrived)
+    expect(secret).toMatch(/^\w{60}$/)
+    expect(lost.map(secretOn)).toEqual([secret, secret])
+    const image = await person.rawRequest(arrived.seen ?? '')
+    expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+    expect(secretOn(await person.rawRequest(location))).toBeUndefined()
+  })
+
+  test('shows the secret for at most a minute if the browser loads no images [T3711]', async () => {
+    const location = (await register(named)).location ?? ''
+    expect(secretOn(await person.rawRequest(location))).toMatch(/^\w{60}$/)
+    app.advance(61)
+    expect(secretOn(await person.rawRequest(location))).toBeUndefined()
+  })
+
+  test('retains the secret if another session or another ID confirms the page [T3712]', async () => {
+    const location = (await register(named)).location ?? ''
+    const { seen = '' } = await person.rawRequest(location)
+    const again = await Person.logIn(app)
+    await again.rawRequest(seen)
+    await person.rawRequest(`${location}?seen=guessed`)
+    expect(secretOn(await person.rawRequest(location))).toMatch(/^\w{60}$/)
   })
 
   test('does not show the secret after five minutes', async () => {

@@ -54,6 +54,8 @@ export const body = (fields: Fields): URLSearchParams =>
 export interface Form {
   readonly action: string
   readonly fields: Readonly<Record<string, readonly string[]>>
+  /** The name and the value of each button that submits the form; empty for a button without a name. */
+  readonly buttons: readonly (readonly [name: string, value: string])[]
 }
 
 /** A page or a redirect that the server returned. */
@@ -126,6 +128,12 @@ export class Page {
     return found === undefined ? undefined : textOf(found.split('</dd>')[0] ?? '')
   }
 
+  /** The URL of the image with which the browser confirms that it received the page; undefined without a notice. */
+  get seen(): string | undefined {
+    const address = /<img src="([^"]*\?seen=[^"]*)"/.exec(this.html)?.[1]
+    return address === undefined ? undefined : unescaped(address)
+  }
+
   /** The HTML of each list item. */
   get items(): readonly string[] {
     const [, ...items] = this.html.split(
@@ -179,7 +187,11 @@ export const formsIn = (html: string): readonly Form[] =>
       const fields: Record<string, string[]> = {}
       for (const [name, value] of controlsIn(content))
         fields[name] = [...(fields[name] ?? []), value]
-      return { action: attribute(tag, 'action') ?? '', fields }
+      const buttons = [...content.matchAll(/<button\b((?:"[^"]*"|[^">])*)>/g)].map(
+        ([, button = '']) =>
+          [attribute(button, 'name') ?? '', attribute(button, 'value') ?? ''] as const,
+      )
+      return { action: attribute(tag, 'action') ?? '', fields, buttons }
     })
 
 const tag = '((?:"[^"]*"|[^">])*)'
@@ -238,9 +250,16 @@ export class Person {
     return Person.logIn(app, { user: await app.newUser({ email, ...input }) })
   }
 
-  async request(path: string, init: RequestInit = {}): Promise<Page> {
+  /** Sends a request, but does not load the image with which a browser confirms that it received a page. */
+  async rawRequest(path: string, init: RequestInit = {}): Promise<Page> {
     const response = await this.session.agent.fetch(new URL(path, this.app.issuer), init)
     return new Page(response, await response.text())
+  }
+
+  async request(path: string, init: RequestInit = {}): Promise<Page> {
+    const page = await this.rawRequest(path, init)
+    if (page.seen !== undefined) await this.rawRequest(page.seen)
+    return page
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Page> {

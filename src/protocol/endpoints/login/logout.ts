@@ -10,13 +10,15 @@ export const logoutEndpoint: Endpoint = {
   errors: 'page',
   async handle(request, server) {
     const { sessions, ui } = server
+    const refused = () => renderProblem(request, server, 'staleLogout', { status: 403 })
+    if (isForeign(request, server.issuer)) return refused()
     const params = await request.form()
-    const isOurs = sessions.isCsrfToken(
-      request.headers.get('cookie'),
-      params.optional('csrf_token'),
-    )
-    if (!isOurs || isForeign(request, server.issuer))
-      return renderProblem(request, server, 'staleLogout', { status: 403 })
+    const cookie = request.headers.get('cookie') ?? ''
+    const isOurs = sessions.isCsrfToken(cookie, params.optional('csrf_token'))
+    // The user has logged out before, for instance in another tab, so nothing remains to be done.
+    if (!isOurs && !cookie.includes(`${sessions.cookieName}=`))
+      return redirectResponse(ui.links.home)
+    if (!isOurs) return refused()
     return redirectResponse(ui.links.home, await sessions.signOut(browserOf(request)))
   },
 }

@@ -10,6 +10,8 @@ export interface RenderOptions {
   readonly status?: number | undefined
   /** The signed-in user, whom the page shows. */
   readonly signedIn?: SignedIn | undefined
+  /** The URL of an image that the browser loads after it has received the page. */
+  readonly seen?: string | undefined
   /** The requested languages, if they are not in the query of the request. */
   readonly uiLocales?: string | undefined
   /** A CSP source to which forms of this page may redirect, in addition to this server. */
@@ -32,14 +34,11 @@ export const renderPage = async <N extends keyof Pages>(
   view: ViewOf<N>,
   options: RenderOptions = {},
 ): Promise<Response> => {
-  const { status, signedIn, uiLocales, keepCookie = false, headers } = options
+  const { status, uiLocales, keepCookie = false, headers } = options
   const { formAction, onlyFormAction } = options
   const reader = readerOf(http, { uiLocales })
   const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
-  const html = server.ui.pages[name](
-    view,
-    frameOf(server, reader, csrfToken, signedIn, (status ?? 200) >= 400),
-  )
+  const html = server.ui.pages[name](view, frameOf(server, reader, csrfToken, options))
   return pageResponse(html, {
     status,
     formAction,
@@ -58,8 +57,7 @@ const frameOf = (
   { ui: { brand, links }, clock, formIds }: Pick<ServerContext, 'ui'> & Environment & Callers,
   reader: Reader,
   csrfToken: string,
-  signedIn: SignedIn | undefined,
-  isError: boolean,
+  { signedIn, seen, status = 200 }: RenderOptions,
 ): Frame => ({
   brand,
   links,
@@ -68,7 +66,8 @@ const frameOf = (
   user: signedIn ? { email: signedIn.user.email, isAdmin: signedIn.user.isAdmin } : null,
   csrfToken,
   formId: formIds.create(signedIn?.user.id ?? null),
-  isError,
+  seen,
+  isError: status >= 400,
   now: clock(),
 })
 

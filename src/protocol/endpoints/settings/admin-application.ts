@@ -6,7 +6,7 @@ import { checkAdmin } from './admin.ts'
 import { actOnClient, anyClient, seenOf } from './admin-acts.ts'
 import { adminClientItem } from './admin-applications.ts'
 import { backIn } from './arranged-list.ts'
-import { takeNotice } from './notice.ts'
+import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { adminClientToWire } from './wire.ts'
@@ -41,7 +41,7 @@ async function showApplication(request: SettingsRequest, refused?: Refused): Pro
   const users = await client.getUsers(countLimit)
   const refusals = await server.refusals.list(clientId)
   const logo = (await server.logos.states([client])).get(clientId)
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const view = {
     action: here(request),
     list: `${listOf(request)}#list`,
@@ -66,7 +66,7 @@ async function showApplication(request: SettingsRequest, refused?: Refused): Pro
     isNotDeleted: refused?.params.repeated('act')[0] === 'delete',
   }
   const json = () => adminClientToWire({ client, users }, server)
-  return respond(request, 'adminApplication', { view, json, refused })
+  return respond(request, 'adminApplication', { view, json, refused, notice })
 }
 
 const backOf = ({ http }: SettingsRequest): string =>

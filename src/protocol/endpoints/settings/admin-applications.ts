@@ -14,7 +14,7 @@ import { actOnClient, deleteToken } from './admin-acts.ts'
 import { searchedList } from './admin-search.ts'
 import { type Arrangement, arranged, backIn } from './arranged-list.ts'
 import { cursorOf, listed } from './list-page.ts'
-import { takeNotice } from './notice.ts'
+import { seenAddress, showNotice } from './notice.ts'
 import { searchedIn } from './search.ts'
 import { type Refused, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -74,7 +74,7 @@ const showApplications = async (
   const read = (cursor: Cursor) => administration.clientSummaries(text, cursor)
   const list = await arranged(request, read, arrangement)
   const clients = await administration.clientsAmong(list.items.map(({ clientId }) => clientId))
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const { back } = list
   const view = {
     clients: {
@@ -90,6 +90,7 @@ const showApplications = async (
   }
   return renderPage(request.http, server, 'adminApplications', view, {
     signedIn: request.signedIn,
+    seen: seenAddress(request, notice),
     status: refused?.status,
     headers: refused?.headers,
   })

@@ -9,7 +9,7 @@ import { checkAdmin } from './admin.ts'
 import { deleteToken } from './admin-acts.ts'
 import { isClient, searchedList } from './admin-search.ts'
 import { type Arrangement, arranged, backIn } from './arranged-list.ts'
-import { leaveNotice, takeNotice } from './notice.ts'
+import { leaveNotice, showNotice } from './notice.ts'
 import { tokenFilters, tokenOrders } from './personal-tokens.ts'
 import { looksLikeSecret, searchedIn } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
@@ -48,7 +48,7 @@ export const adminTokensPage = settingsPage({
     const read = (cursor: Cursor) => administration.tokenSummaries({ text, isPersonal }, cursor)
     const list = await arranged(request, read, arrangementOf(request))
     const tokens = await administration.withEmails(list.items)
-    const notice = await takeNotice(request)
+    const notice = await showNotice(request)
     const view = {
       tokens: { ...list, items: tokens.map((token) => tokenItem(token, request)) },
       done: notice.done,
@@ -59,7 +59,7 @@ export const adminTokensPage = settingsPage({
         tokens: tokens.map(tokenSummaryToWire),
         ...arrangementToWire(list),
       }) satisfies Readonly<Record<keyof z.output<typeof adminTokens>, unknown>>
-    return respond(request, 'adminTokens', { view, json, refused })
+    return respond(request, 'adminTokens', { view, json, refused, notice })
   },
   form: tokenForm,
   async change(request, params) {

@@ -14,7 +14,7 @@ import { checkAdmin } from './admin.ts'
 import { userItem } from './admin-users.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
-import { type Changed, takeNotice } from './notice.ts'
+import { type Changed, showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import {
@@ -66,7 +66,7 @@ async function showUser(request: SettingsRequest, refused?: Refused): Promise<Re
     server.clients.ofOwner(user.id, cursorOf(request, 'clients_after')),
     server.authorizedApplications.listByUser(user.id, cursorOf(request, 'authorized_after')),
   ])
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const view = {
     action: addressWith(http.path, http.query),
     user: userItem(user, ui),
@@ -114,7 +114,7 @@ async function showUser(request: SettingsRequest, refused?: Refused): Promise<Re
         authorized: view.authorized.next,
       },
     }) satisfies Readonly<Record<keyof z.output<typeof userDetails>, unknown>>
-  return respond(request, 'adminUser', { view, json, refused })
+  return respond(request, 'adminUser', { view, json, refused, notice })
 }
 
 const applicationItem = (

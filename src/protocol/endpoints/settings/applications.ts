@@ -3,7 +3,7 @@ import { addresses } from './addresses.ts'
 import { authorizedItem, clientItem, tokenItem } from './list-items.ts'
 import { outcomeOf } from './list-outcome.ts'
 import { cursorOf, listed } from './list-page.ts'
-import { takeNotice } from './notice.ts'
+import { showNotice } from './notice.ts'
 import type { Refused } from './settings-page.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -30,8 +30,7 @@ export const showApplications = async (
     server.personalTokens.listByUser(id, cursor('tokens_after')),
     server.authorizedApplications.listByUser(id, cursor('authorized_after')),
   ])
-  // `takeNotice` deletes the notice, so call it last: if a later read failed, the notice would be lost.
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const page = {
     clients: listed(request, 'clients_after', clients, (item) => clientItem(item, request)),
     personalTokens: listed(request, 'tokens_after', tokens, (item) => tokenItem(item, request)),
@@ -55,7 +54,7 @@ export const showApplications = async (
       authorized: page.authorized.next,
     },
   })
-  return respond(request, 'applications', { view, json, refused })
+  return respond(request, 'applications', { view, json, refused, notice })
 }
 
 export const applicationsPage = settingsPage({

@@ -4,7 +4,7 @@ import { addresses } from './addresses.ts'
 import { type Arrangement, arranged } from './arranged-list.ts'
 import { authorizedItem } from './list-items.ts'
 import { outcomeOf } from './list-outcome.ts'
-import { takeNotice } from './notice.ts'
+import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { arrangementToWire, authorizedToWire } from './wire.ts'
@@ -41,7 +41,7 @@ export const showAuthorized = async (
     userId,
     list.items.map(({ clientId }) => clientId),
   )
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const to = addresses(server.ui)
   const view = {
     authorized: { ...list, items: applications.map((item) => authorizedItem(item, request)) },
@@ -53,7 +53,7 @@ export const showAuthorized = async (
     authorized: applications.map((item) => authorizedToWire(item, server.scopes)),
     ...arrangementToWire(list),
   })
-  return respond(request, 'authorized', { view, json, refused })
+  return respond(request, 'authorized', { view, json, refused, notice })
 }
 
 export const authorizedPage = settingsPage({

@@ -11,7 +11,7 @@ import { addresses } from './addresses.ts'
 import { clientFields, typedClient, valuesOf } from './client-form.ts'
 import { endpointsOf, tryIt } from './developer-desk.ts'
 import { checkEdit, editState } from './edit.ts'
-import { takeNotice } from './notice.ts'
+import { showNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -37,7 +37,7 @@ export const showClient = async (
   const { server } = request
   const client = await ownClient(request)
   const users = await client.getUsers(countLimit)
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const to = addresses(server.ui)
   const { previousClientSecretExpires: previous } = client
   const isEdit = refused?.params.repeated('name').length === 1
@@ -72,6 +72,7 @@ export const showClient = async (
     view,
     json: () => clientToWire(client, users, server),
     refused,
+    notice,
   })
 }
 

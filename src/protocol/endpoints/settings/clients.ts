@@ -4,7 +4,7 @@ import { addresses } from './addresses.ts'
 import { type Arrangement, arranged } from './arranged-list.ts'
 import { clientItem } from './list-items.ts'
 import { outcomeOf } from './list-outcome.ts'
-import { takeNotice } from './notice.ts'
+import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { arrangementToWire, clientToWire } from './wire.ts'
@@ -38,7 +38,7 @@ export const showClients = async (
     userId,
     list.items.map(({ clientId }) => clientId),
   )
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const view = {
     clients: { ...list, items: clients.map((client) => clientItem(client, request)) },
     newClient: addresses(server.ui).newClient,
@@ -48,7 +48,7 @@ export const showClients = async (
     clients: clients.map(({ client, users }) => clientToWire(client, users, server)),
     ...arrangementToWire(list),
   })
-  return respond(request, 'clients', { view, json, refused })
+  return respond(request, 'clients', { view, json, refused, notice })
 }
 
 export const clientsPage = settingsPage({

@@ -34,7 +34,7 @@ export const keepDraft = async (
 ): Promise<string> => {
   if (isForeign(http, server.issuer)) return back
   try {
-    const { params } = await readForm(http)
+    const params = await readForm(http)
     const { userId = null, renderedAt = 0 } = originOf(params, server) ?? {}
     if (userId === null || params.repeated('name').length !== 1) return back
     await server.limits.consume('drafts', '', String(userId))

@@ -7,20 +7,11 @@ import type { FormProblem } from '../../../pages/parts/forms.ts'
 import { type FormShape, formOfJson } from './json-form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The form that a browser sent to a settings page. */
-export interface SentForm {
-  readonly params: Parameters
-  /** The raw body. */
-  readonly text: string
-}
-
 /** The maximum number of fields. A form contains two checkboxes for each scope, and an application may have many scopes. */
 export const maxFields = 2_000
 
-export const readForm = async (http: HttpRequest): Promise<SentForm> => {
-  const text = await http.formText()
-  return { params: new Parameters(text, maxFields), text }
-}
+export const readForm = async (http: HttpRequest): Promise<Parameters> =>
+  new Parameters(await http.formText(), maxFields)
 
 /** Reads the body that a script sent. @throws InvalidField if the type of a JSON field differs from the shape */
 export const readScript = async (http: HttpRequest, shape: FormShape): Promise<Parameters> =>

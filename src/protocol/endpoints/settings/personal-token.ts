@@ -11,7 +11,7 @@ import { addresses, tokenIdOf } from './addresses.ts'
 import { backIn } from './arranged-list.ts'
 import { checkEdit, editState } from './edit.ts'
 import { listIn, textIn } from './form.ts'
-import { type Changed, takeNotice } from './notice.ts'
+import { type Changed, showNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
 import { chosenExpiry, chosenScopes, expiryChoices } from './personal-token-form.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
@@ -36,7 +36,8 @@ export const showPersonalToken = async (
   await server.operations.flushTokenUses()
   const managed = await ownToken(request)
   const { token, name, lastFour, lastUse } = managed
-  const { done, secret } = await takeNotice(request)
+  const notice = await showNotice(request)
+  const { done, secret } = notice
   const to = addresses(server.ui)
   const isEdit = refused?.params.repeated('name').length === 1
   const stored = editedOf(managed)
@@ -72,6 +73,7 @@ export const showPersonalToken = async (
     view,
     json: () => personalTokenToWire(managed),
     refused,
+    notice,
   })
 }
 

@@ -4,7 +4,7 @@ import { addresses } from './addresses.ts'
 import { type Arrangement, arranged } from './arranged-list.ts'
 import { tokenItem } from './list-items.ts'
 import { outcomeOf } from './list-outcome.ts'
-import { takeNotice } from './notice.ts'
+import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { arrangementToWire, personalTokenToWire } from './wire.ts'
@@ -63,7 +63,7 @@ export const showPersonalTokens = async (
     userId,
     list.items.map(({ id }) => id),
   )
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const to = addresses(server.ui)
   const view = {
     tokens: { ...list, items: tokens.map((token) => tokenItem(token, request)) },
@@ -75,7 +75,7 @@ export const showPersonalTokens = async (
     personal_tokens: tokens.map(personalTokenToWire),
     ...arrangementToWire(list),
   })
-  return respond(request, 'personalTokens', { view, json, refused })
+  return respond(request, 'personalTokens', { view, json, refused, notice })
 }
 
 export const personalTokensPage = settingsPage({

@@ -6,7 +6,7 @@ import { sessionEnd } from '../../openapi/schemas/sessions.ts'
 import { notFound } from '../responses/problem.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
-import { takeNotice } from './notice.ts'
+import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { endedSessionToWire, sessionToWire } from './wire.ts'
@@ -37,7 +37,7 @@ export const showSessions = async (
   const { server, signedIn } = request
   const found = await server.sessions.listByUser(signedIn.user.id, cursorOf(request, 'after'))
   const ended = await endedSessions(request)
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const toItem = (session: StoredSession) => ({
     id: session.id,
     isCurrent: session.id === signedIn.sessionId,
@@ -60,7 +60,7 @@ export const showSessions = async (
     next: sessions.next,
     ended: ended.map(endedSessionToWire),
   })
-  return respond(request, 'sessions', { view, json, refused })
+  return respond(request, 'sessions', { view, json, refused, notice })
 }
 
 /** Lists and ends the sessions of the user. */

@@ -9,15 +9,15 @@ import type { FormProblem } from '../../../pages/parts/forms.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { isForeign } from '../../session/browser.ts'
+import type { Notice } from '../../short-lived.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { renderPage } from '../responses/render.ts'
 import { jsonResponse, redirectResponse } from '../responses/responses.ts'
 import { keepDraft, originOf, takeDraft } from './draft.ts'
 import { EditConflict, Unconfirmed } from './edit.ts'
 import { jsonProblemOf, problemOf, readForm, readScript } from './form.ts'
-import { idempotent } from './idempotent.ts'
 import type { FormShape } from './json-form.ts'
-import type { Changed } from './notice.ts'
+import { type Changed, confirmSeen, leaveNotice, seenAddress } from './notice.ts'
 import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
 /** A refused form, which the page shows again with the same input. */
@@ -71,7 +71,8 @@ export const settingsPage = ({
       http.method === 'POST' && keepsDraft ? keepDraft(http, server, form, back) : back,
     )
     if (request instanceof Response) return request
-    if (http.method !== 'POST' || !change) return showDraft(request, show)
+    if (http.method !== 'POST' || !change)
+      return (await confirmSeen(request)) ?? showDraft(request, show)
     return request.asJson
       ? fromScript(request, form, change)
       : fromPerson(request, { show, change, tooMany })
@@ -118,8 +119,7 @@ const fromPerson = async (
 ): Promise<Response> => {
   const { http, server, signedIn, texts } = request
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
-  const form = await readForm(http)
-  const { params } = form
+  const params = await readForm(http)
   const [csrfToken, ...more] = params.repeated('csrf_token')
   const isOurs = server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)
   if (!isOurs || more.length > 0) {
@@ -130,10 +130,14 @@ const fromPerson = async (
     return show(request, { params: shown, problem, status: 403 })
   }
   try {
-    const outcome = await idempotent(request, form, () => change(request, params))
-    if (outcome?.unsaved) return showSecret(request, outcome.unsaved)
-    if (outcome) return redirectResponse(outcome.location)
-    return show(request, { params, problem: { sentence: texts.problems.atWork }, status: 409 })
+    const changed = await change(request, params)
+    // The change is committed, so the request must succeed even if its notice cannot be stored.
+    const isStored = await leaveNotice(request, changed.location, changed.notice).then(
+      () => true,
+      () => false,
+    )
+    const isLost = !isStored && changed.notice?.secret !== undefined
+    return isLost ? showSecret(request, changed) : redirectResponse(changed.location)
   } catch (error) {
     if (error instanceof OAuthError && error.status === 429) {
       const { status, headers } = error
@@ -160,14 +164,28 @@ const showSecret = (
 
 /** Returns a settings page to a browser, and the same content as JSON to a script. */
 export const respond = <N extends keyof Pages>(
-  { http, server, signedIn, asJson }: SettingsRequest,
+  request: SettingsRequest,
   name: N,
-  { view, json, refused }: { view: ViewOf<N>; json: () => object; refused?: Refused | undefined },
-): Promise<Response> | Response =>
-  asJson
+  {
+    view,
+    json,
+    refused,
+    notice = {},
+  }: {
+    view: ViewOf<N>
+    json: () => object
+    refused?: Refused | undefined
+    /** The notice that the view contains. */
+    notice?: Notice
+  },
+): Promise<Response> | Response => {
+  const { http, server, signedIn, asJson } = request
+  return asJson
     ? jsonResponse(json()).toResponse()
     : renderPage(http, server, name, view, {
         signedIn,
+        seen: seenAddress(request, notice),
         status: refused?.status,
         headers: refused?.headers,
       })
+}

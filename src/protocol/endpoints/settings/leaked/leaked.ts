@@ -5,7 +5,7 @@ import { credentialsIn } from '../../../../model/pasted-credentials.ts'
 import type { LeakedView } from '../../../../pages/models/leaked.ts'
 import { leakActs, leakedForm } from '../../../openapi/schemas/leaked.ts'
 import { notFound } from '../../responses/problem.ts'
-import { type Changed, takeNotice } from '../notice.ts'
+import { type Changed, showNotice } from '../notice.ts'
 import { type Refused, respond, settingsPage } from '../settings-page.ts'
 import type { SettingsRequest } from '../settings-request.ts'
 import { leakedToWire } from '../wire.ts'
@@ -33,7 +33,7 @@ async function showLeaked(request: SettingsRequest, refused?: Refused): Promise<
   const { http, server, signedIn, texts } = request
   const [found = refused?.params.repeated('found')[0]] = http.queryParameters().repeated('found')
   const facts = found === undefined ? undefined : await resultOf(found, request)
-  const notice = await takeNotice(request)
+  const notice = await showNotice(request)
   const { leaked } = texts
   // The page never repeats the pasted text. If the result or the form has expired, ask the user to paste the text again.
   const isGone = facts === undefined && (found !== undefined || refused?.status === 403)
@@ -46,7 +46,7 @@ async function showLeaked(request: SettingsRequest, refused?: Refused): Promise<
     problem: isGone ? { sentence: leaked.stale } : refused?.problem,
   }
   const json = () => toJson(found ?? null, facts ?? [], request)
-  return respond(request, 'leaked', { view, json, refused })
+  return respond(request, 'leaked', { view, json, refused, notice })
 }
 
 const toJson = (

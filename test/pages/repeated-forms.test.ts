@@ -1,0 +1,209 @@
+import type { UserLink } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { count } from '../support/database.ts'
+import { Device } from '../support/device.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { logIn } from '../support/session.ts'
+import { formIn, TestClient, UserAgent } from '../support/user-agent.ts'
+import { newWorld, type World } from './settings/every-page.ts'
+import { at, body, type Fields, type Form, type Page, Person } from './settings/support.ts'
+
+/** The status, the target and the content of a response. */
+const answerOf = async (response: Response) => ({
+  status: response.status,
+  location: response.headers.get('location'),
+  text: await response.text(),
+})
+
+describe('a form of a page that is sent again', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await newWorld()
+  }, 60_000)
+  afterAll(() => world.close())
+
+  /** Returns every different button of every form of every page, in the order of the pages. */
+  const buttons = async () => {
+    const found = new Map<string, { who: Person; form: Form; button: readonly [string, string] }>()
+    for (const { path, who } of world.pages) {
+      const page = await who.get(path)
+      for (const form of page.forms)
+        for (const button of form.buttons.length === 0 ? [['', ''] as const] : form.buttons) {
+          const names = Object.keys(form.fields).sort()
+          const kind = form.action.replaceAll(/\/(?:[A-Za-z0-9]{30}|\d+)(?=\/)/g, '/:id')
+          const name = `${kind} ${names} ${button[0]}=${button[1].slice(0, 8)}`
+          if (!found.has(name)) found.set(name, { who, form, button })
+        }
+    }
+    return [...found.values()]
+  }
+
+  test('changes nothing more, and returns the same response, for each button of each page [T3700]', async () => {
+    const all = await buttons()
+    expect(all.length).toBeGreaterThan(40)
+    const { app } = world
+    const events = async (): Promise<number> => {
+      return count(app.database, 'oauth2server_audit')
+    }
+    // The logout ends the session, so use it last.
+    const ordered = all.toSorted(
+      (a, b) => Number(a.form.action === '/logout') - Number(b.form.action === '/logout'),
+    )
+    for (const { who, form, button } of ordered) {
+      const [name, value] = button
+      const fields = { ...form.fields, ...(name !== '' && { [name]: value }) }
+      const first = await who.rawRequest(form.action, { method: 'POST', body: body(fields) })
+      if (first.status >= 400) continue
+      const before = await events()
+      const again = await who.rawRequest(form.action, { method: 'POST', body: body(fields) })
+      const label = `${form.action} ${name}=${value}`
+      expect([label, again.status, again.location]).toEqual([label, first.status, first.location])
+      expect([label, again.html]).toEqual([label, first.html])
+      expect([label, await events()]).toEqual([label, before])
+    }
+  }, 120_000)
+})
+
+describe('a repetition', () => {
+  const links: UserLink[] = []
+  let app: TestServer
+  beforeAll(async () => {
+    app = await startServer({
+      deviceAuthorization: true,
+      signUp: true,
+      sendUserLink: (link) => void links.push(link),
+    })
+  })
+  afterAll(() => app.close())
+
+  const post = (agent: UserAgent, path: string, fields: Fields): Promise<Response> =>
+    agent.fetch(new URL(path, app.issuer), { method: 'POST', body: body(fields) })
+
+  const consentForm = async (client: TestClient) => {
+    const { hidden } = formIn(await (await client.agent.browse(client.url())).text())
+    return { ...hidden, confirm: 'yes' }
+  }
+
+  const loggedIn = async (): Promise<UserAgent> => (await logIn(app)).agent
+
+  test.each([2, 5])(
+    'of a consent that is sent %i times concurrently redirects with the code of the first, which is valid [T3701]',
+    async (times) => {
+      const client = await TestClient.register(app, await loggedIn())
+      const form = await consentForm(client)
+      const all = await Promise.all(
+        Array.from({ length: times }, () => post(client.agent, '/oauth/authorize', form)),
+      )
+      expect(all.map(({ status }) => status)).toEqual(all.map(() => 303))
+      const [location = '', ...others] = new Set(all.map(({ headers }) => headers.get('location')))
+      expect(others).toEqual([])
+      expect(new URL(String(location)).searchParams.get('code')).toMatch(/^[A-Za-z0-9]{43}$/)
+    },
+  )
+
+  test('with another decision, from another browser, or after a minute gets no code [T3702]', async () => {
+    const client = await TestClient.register(app, await loggedIn())
+    const form = await consentForm(client)
+    const first = await post(client.agent, '/oauth/authorize', form)
+    const location = first.headers.get('location')
+    expect(location).toContain('code=')
+    const statusesOf = async (agent: UserAgent, fields: Fields) => {
+      const { status, headers } = await post(agent, '/oauth/authorize', fields)
+      return [status, headers.get('location')]
+    }
+    expect(await statusesOf(client.agent, { ...form, confirm: 'no' })).toEqual([400, null])
+    expect(await statusesOf(client.agent, { ...form, optional_scope: 'x' })).toEqual([400, null])
+    for (const stranger of [new UserAgent(), await loggedIn()])
+      expect((await statusesOf(stranger, form))[1]).toBeNull()
+    expect(await statusesOf(client.agent, form)).toEqual([303, location])
+    app.advance(61)
+    expect(await statusesOf(client.agent, form)).toEqual([400, null])
+  })
+
+  test('of a login leads to the same page in the same session, before and after the first response arrived [T3703]', async () => {
+    const user = await app.newUser({ email: 'twice@example.org' })
+    const agent = new UserAgent()
+    const { hidden } = formIn(await (await agent.browse(`${app.issuer}/login?next=/x`)).text())
+    const fields = { ...hidden, email: user.email, password: app.password }
+    const sent = [1, 2].map(() => post(agent, '/login', fields))
+    const answers = [...(await Promise.all(sent)), await post(agent, '/login', fields)]
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303])
+    expect(answers.map(({ headers }) => headers.get('location'))).toEqual(['/x', '/x', '/x'])
+    const session = `oauth2server_session`
+    const cookies = answers.map(({ headers }) =>
+      headers.getSetCookie().find((one) => one.startsWith(session)),
+    )
+    expect(new Set(cookies).size).toBe(1)
+    const rows = await app.query(
+      `select count(*) as n from oauth2server_session where user_id = ${Number(user.id)}`,
+    )
+    expect(Number(rows[0]?.n)).toBe(1)
+  })
+
+  test('of a password reset leads to the login page, and a later use of the link is refused [T3704]', async () => {
+    const user = await app.newUser({ email: 'forgot@example.org' })
+    const agent = new UserAgent()
+    await agent.submit(await agent.browse(`${app.issuer}/login/forgot-password`), {
+      email: user.email,
+    })
+    await vi.waitFor(() => expect(links.at(-1)?.email).toBe(user.email))
+    const { hidden } = formIn(await (await agent.browse(links.at(-1)?.url ?? '')).text())
+    const fields = { ...hidden, new_password: 'a new and better password' }
+    const all = await Promise.all([1, 2, 3].map(() => post(agent, '/login/link', fields)))
+    expect(all.map(({ headers }) => headers.get('location'))).toEqual(
+      all.map(() => expect.stringMatching(/^\/login\?.*done=reset_password/)),
+    )
+    const other = { ...fields, new_password: 'yet another password' }
+    expect((await post(agent, '/login/link', other)).status).toBe(400)
+  })
+
+  test('of the request for a link sends one e-mail [T3705]', async () => {
+    const user = await app.newUser({ email: 'one-mail@example.org' })
+    const agent = new UserAgent()
+    const page = await (await agent.browse(`${app.issuer}/login/forgot-password`)).text()
+    const fields = { ...formIn(page).hidden, email: user.email }
+    const sent = [1, 2].map(() => post(agent, '/login/forgot-password', fields))
+    const all = await Promise.all((await Promise.all(sent)).map(answerOf))
+    app.advance(30)
+    all.push(await answerOf(await post(agent, '/login/forgot-password', fields)))
+    expect(all.map(({ status, text }) => [status, text])).toEqual(
+      all.map(() => [200, all[0]?.text]),
+    )
+    await vi.waitFor(() => expect(links.some(({ email }) => email === user.email)).toBe(true))
+    expect(links.filter(({ email }) => email === user.email)).toHaveLength(1)
+  })
+
+  test('of a decision about a device shows the same page [T3706]', async () => {
+    const device = await Device.register(app)
+    const agent = await loggedIn()
+    const { user_code } = await device.codes()
+    const asked = await agent.submit(await agent.browse(`${app.issuer}/oauth/device`), {
+      user_code,
+    })
+    const form = { ...formIn(await asked.text()).hidden, confirm: 'yes' }
+    const sent = await Promise.all([1, 2].map(() => post(agent, '/oauth/device', form)))
+    const pages = await Promise.all(sent.map(answerOf))
+    expect(pages.map(({ status }) => status)).toEqual([200, 200])
+    expect(pages[1]).toEqual(pages[0])
+  })
+
+  test('of a logout leads to the start page [T3707]', async () => {
+    const { agent, csrfToken } = await logIn(app)
+    const all = []
+    for (const _ of [1, 2]) all.push(await post(agent, '/logout', { csrf_token: csrfToken }))
+    expect(all.map(({ headers }) => headers.get('location'))).toEqual(['/', '/'])
+  })
+
+  test('at another node gets the response of the first [T3708]', async () => {
+    await using beside = await startServer({ beside: app, deviceAuthorization: true })
+    const person = await Person.logIn(app)
+    const there = new Person(beside, person.session, person.user)
+    const form = (await person.get(at.newToken)).form(at.newToken, 'name')
+    const sent = [person, there, person, there].map((who) =>
+      who.rawRequest(at.newToken, { method: 'POST', body: body({ ...form.fields, name: 'N' }) }),
+    )
+    const pages: readonly Page[] = await Promise.all(sent)
+    expect(new Set(pages.map(({ location }) => location)).size).toBe(1)
+    expect(await person.follow(pages[0] as Page)).toMatchObject({ status: 200 })
+  })
+})
