@@ -1,4 +1,5 @@
 import type { JWTExtendedException } from './jwt-error.ts'
+import type { Token } from './token.ts'
 import type { UserProxy } from './user.ts'
 
 /** The caller of a request. A caller without valid credentials is anonymous. */
@@ -70,6 +71,8 @@ export interface SessionCheck {
 /** The result of authenticating a request. */
 export interface AuthResult {
   readonly auth: Auth
+  /** The token of the request; undefined for a session and for an anonymous caller. @internal */
+  readonly token?: Token
   /** The reason why presented credentials were refused. The caller is then anonymous. */
   readonly refusal?: Error
   /** The requested resource; undefined for the whole application. */

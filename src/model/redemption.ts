@@ -10,6 +10,8 @@ export interface TokenRestrictions {
   readonly grantedResources?: readonly string[]
   /** The thumbprint of the key whose possession each request must prove. RFC 9449 §6.1. */
   readonly keyThumbprint?: string
+  /** The ID of the login at the client, to which the OpenID Connect values of the authorization are bound. */
+  readonly loginId?: string
 }
 
 /** A redemption of `client_credentials`, which issues only an access token. RFC 6749 §4.4. */
@@ -33,6 +35,8 @@ export interface UserRedemption extends TokenRestrictions {
   readonly scopes: readonly string[]
   /** Whether a refresh token is issued, provided that the client may use the `refresh_token` grant. */
   readonly refreshable: boolean
+  /** The redirect URI that received the code or the token. It proves the sector of the client. */
+  readonly receivedAt?: string
   /** The consent and the session of the grant. No token is issued if the consent was withdrawn or the session ended. */
   readonly under?: {
     readonly consentId: string

@@ -27,6 +27,10 @@ export interface TokenFields {
   readonly keyThumbprint: string | null
   /** The token for which this token was exchanged (RFC 8693). Revoking the parent also revokes this token. */
   readonly parentId: number | null
+  /** The sector of the user's subject (OpenID Connect Core §8.1); null: the subject is the ID of the user. */
+  readonly sector: string | null
+  /** The ID of the login at the client, to which the OpenID Connect values of the authorization are bound; null without such values. */
+  readonly loginId: string | null
 }
 
 export interface Token extends TokenFields {}

@@ -173,7 +173,9 @@ export class ResourceServer {
     return { scheme: isDpop ? 'dpop' : 'bearer', accessToken: value, credentials }
   }
 
-  async #authOf(presented: PresentedToken): Promise<Pick<AuthResult, 'auth' | 'headers'>> {
+  async #authOf(
+    presented: PresentedToken,
+  ): Promise<Pick<AuthResult, 'auth' | 'token' | 'headers'>> {
     const { getToken, userProxy, clock, noteUse, noteLookup, check, limits } = this.#options
     const { accessToken, credentials } = presented
     const { address } = credentials
@@ -205,7 +207,7 @@ export class ResourceServer {
       authorizationId: token.authorizationId,
       scopes: token.scopes,
     }
-    return { auth, headers }
+    return { auth, token, headers }
   }
 
   /**

@@ -92,6 +92,8 @@ const fill = async (
           createdAt,
           resources: [],
           keyThumbprint: null,
+          sector: null,
+          loginId: null,
           parentId: null,
         } as const
         const pair = { accessToken: secret(), refreshToken: secret() }

@@ -55,6 +55,8 @@ describe('token', () => {
         createdAt: app.now(),
         resources: [],
         keyThumbprint: null,
+        sector: null,
+        loginId: null,
         parentId: null,
       })
       const found = await app.server.tokens.find({ accessToken: token.accessToken })

@@ -91,6 +91,8 @@ export const tokenRow = (
     createdAt: 1,
     resources: [],
     keyThumbprint: null,
+    sector: null,
+    loginId: null,
     parentId: null,
     ...fields,
   },

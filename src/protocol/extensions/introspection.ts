@@ -2,19 +2,14 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
+import { sectorOf } from '../../model/sector.ts'
 import { type FoundToken, isActive, isExpired, type Token } from '../../model/token.ts'
-import type { UserId } from '../../model/user.ts'
+import { sectorOfToken } from '../../records/tokens/sector-of-token.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
 import type { Extension } from '../plug-ins.ts'
-import type {
-  Configuration,
-  Environment,
-  Identity,
-  Keys,
-  ServerContext,
-} from '../server-context.ts'
-import { subjectFor } from '../subject.ts'
+import type { Configuration, Environment, Identity, ServerContext } from '../server-context.ts'
+import { subjectIn } from '../subject.ts'
 
 /** Returns whether the client is a resource server that accepts the token. */
 const isAudience = ({ resources }: Token, { clientId }: Client, server: Identity): boolean =>
@@ -86,30 +81,28 @@ const describeRefreshToken = async (
 }
 
 const commonMembers = async (
-  { clientId, userId, createdAt }: Token,
+  token: Token,
   client: Client,
   scopes: readonly string[],
   expires: number | null,
-  { issuer, signingKeys }: Identity & Keys,
+  server: ServerContext,
 ) => ({
   active: true,
   scope: scopes.join(' '),
-  client_id: clientId,
-  sub: await subjectOf(userId, clientId, client, { signingKeys }),
-  iss: issuer,
-  iat: seconds(createdAt),
+  client_id: token.clientId,
+  sub: await subjectOf(token, client, server),
+  iss: server.issuer,
+  iat: seconds(token.createdAt),
   ...(expires === null ? {} : { exp: seconds(expires) }),
 })
 
-// A client with pairwise subjects must not learn the ID of the user. Resource servers identify users by the ID.
-const subjectOf = async (
-  userId: UserId | null,
-  clientId: string,
-  client: Client,
-  server: Pick<Keys, 'signingKeys'>,
-): Promise<string> => {
+// A client with pairwise subjects must not learn the ID of the user. Other resource servers identify users by the ID.
+const subjectOf = async (token: Token, client: Client, server: ServerContext): Promise<string> => {
+  const { clientId, userId } = token
   if (userId === null) return clientId
-  return client.clientId === clientId ? subjectFor(userId, client, server) : String(userId)
+  const isOwn = client.clientId === clientId
+  const sector = isOwn ? await sectorOfToken(token, client, server.store) : sectorOf(client)
+  return subjectIn(sector, userId, server)
 }
 
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)

@@ -2,6 +2,7 @@
 import { bits256, type RandomSource, randomString } from '../../crypto/random.ts'
 import type { MintAccessToken } from '../../records/context.ts'
 import type { SigningAlgorithm, SigningKeys } from '../../records/keys/signing-keys.ts'
+import { subjectIn } from '../subject.ts'
 
 interface Minting {
   readonly issuer: string
@@ -13,12 +14,13 @@ interface Minting {
 /** Creates JWT access tokens, which resource servers verify with the published keys. RFC 9068 §2. */
 export const jwtMint =
   ({ issuer, algorithm, signingKeys, random }: Minting): MintAccessToken =>
-  (fields, store) => {
-    const { clientId, userId, scopes, resources, keyThumbprint, createdAt, expires } = fields
+  async (fields, store) => {
+    const { clientId, userId, sector, scopes, resources, keyThumbprint, createdAt, expires } =
+      fields
     const [only = issuer, ...others] = resources
     const claims = {
       iss: issuer,
-      sub: userId === null ? clientId : String(userId),
+      sub: userId === null ? clientId : await subjectIn(sector, userId, { signingKeys }),
       aud: others.length === 0 ? only : [only, ...others],
       client_id: clientId,
       iat: seconds(createdAt),

@@ -4,6 +4,7 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import { offlineAccessScope, openidScope } from '../../model/openid-scopes.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { returnsCode, returnsIdToken } from '../../model/response-type.ts'
+import { sectorOf } from '../../model/sector.ts'
 import { scopeOfClaim } from '../../model/standard-claims.ts'
 import type { Token } from '../../model/token.ts'
 import { idTokenAlgorithms } from '../../records/keys/required-algorithms.ts'
@@ -16,6 +17,7 @@ import { createIdToken } from '../openid/id-token.ts'
 import { verifiedHint } from '../openid/id-token-hint.ts'
 import {
   extensionName,
+  loginIdOf,
   type OpenIdGrant,
   type OpenIdRequest,
   openGrant,
@@ -27,7 +29,7 @@ import { userinfoEndpoint } from '../openid/userinfo.ts'
 import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
-import { subjectFor } from '../subject.ts'
+import { subjectIn } from '../subject.ts'
 
 /** The metadata at the path of OpenID Connect Discovery §4. RFC 8414 defines another path for the same metadata. */
 const discoveryEndpoint: Endpoint = {
@@ -80,15 +82,14 @@ const asksForLogin = (scopes: readonly string[]): boolean => scopes.includes(ope
  * authorization. After a refresh, the ID token contains no nonce (Core §12.2).
  */
 const grantOf = async (
-  { authorizationId, clientKey, userId }: Token,
+  token: Token,
   { redemption, remembered }: TokenIssue,
   server: ServerContext,
 ): Promise<OpenIdGrant | undefined> => {
-  const owner = { clientKey, userId }
-  if (redemption.type === 'user') return openGrant(remembered, owner, server)
-  if (authorizationId === null) return undefined
-  const authorization = await server.store.authorizations.find(authorizationId)
-  const grant = openGrant(authorization?.code?.extensions, owner, server)
+  if (redemption.type === 'user') return openGrant(remembered, token, server)
+  if (token.authorizationId === null) return undefined
+  const authorization = await server.store.authorizations.find(token.authorizationId)
+  const grant = openGrant(authorization?.code?.extensions, token, server)
   return grant && { ...grant, nonce: undefined }
 }
 
@@ -145,7 +146,7 @@ export const openidConnect: Extension = {
   },
 
   // Core §3.1.2.1: max_age, id_token_hint
-  async requiredLogin({ extensions }, { client, signedIn }, server) {
+  async requiredLogin({ extensions, prompt, redirectUri }, { client, signedIn }, server) {
     const request = extensions[extensionName] as OpenIdRequest | undefined
     if (!request) return undefined
     const { maxAge, idTokenHint, claims } = request
@@ -154,8 +155,14 @@ export const openidConnect: Extension = {
       ...(idTokenHint === undefined ? [] : [await subjectOfHint(idTokenHint, client, server)]),
     ]
     if (!signedIn) return maxAge === undefined && expected.length === 0 ? undefined : 'again'
-    const subject = await subjectFor(signedIn.user.id, client, server)
-    if (expected.some((sub) => sub !== subject)) return 'as_other_user'
+    const { id } = signedIn.user
+    if (expected.length > 0) {
+      // Otherwise, a client without the consent of the user could find out who is logged in, by guessing subjects.
+      if (prompt.includes('none') && !(await server.consents.find(id, client.clientId)))
+        return 'as_other_user'
+      const subject = await subjectIn(sectorOf(client, redirectUri), id, server)
+      if (expected.some((sub) => sub !== subject)) return 'as_other_user'
+    }
     const { loggedInAt } = signedIn
     const isRecent =
       maxAge === undefined ||
@@ -163,12 +170,12 @@ export const openidConnect: Extension = {
     return isRecent ? undefined : 'again'
   },
 
-  onAuthorizationGranted({ extensions, responseType, scopes }, granted, server) {
+  onAuthorizationGranted({ extensions, responseType, scopes, redirectUri }, granted, server) {
     // If the scope openid is optional, the user may have declined it.
     if (returnsIdToken(responseType) && !asksForLogin(scopes))
       throw new OAuthError('access_denied', 'The user refused the scope openid.')
     const request = extensions[extensionName] as OpenIdRequest | undefined
-    return request && sealedGrant(request, granted, server)
+    return request && sealedGrant(request, { ...granted, redirectUri }, server)
   },
 
   async onAuthorizationIssued(request, issued, server) {
@@ -176,6 +183,11 @@ export const openidConnect: Extension = {
     // A hook of the application may have reduced the scopes of the token.
     if (!returnsIdToken(request.responseType) || !asksForLogin(scopes)) return {}
     return { id_token: await frontChannelIdToken({ ...request, scopes }, issued, server) }
+  },
+
+  onTokenIssue({ redemption, remembered }) {
+    const loginId = loginIdOf(remembered)
+    return redemption.type === 'user' && loginId !== null ? { ...redemption, loginId } : redemption
   },
 
   // Core §3.1.3.3, §12.2
@@ -186,13 +198,13 @@ export const openidConnect: Extension = {
     if (!isForUser || token.userId === null || !asksForLogin(token.scopes)) return undefined
     const { client } = redemption
     const grant = await grantOf(token, issue, server)
-    const { userId, scopes, authorizationId } = token
+    const { userId, sector, scopes, authorizationId } = token
     if (grant && redemption.type === 'user' && authorizationId !== null) {
       const { sessionId = null } = redemption.under ?? {}
-      const { session } = grant
-      await noteLogin({ client, userId, authorizationId, scopes, session, sessionId }, server)
+      await noteLogin({ client, userId, authorizationId, scopes, grant, sessionId }, server)
     }
     const bound = { accessToken }
-    return { id_token: await createIdToken({ client, userId, scopes, grant, bound }, server) }
+    const about = { client, userId, sector, scopes, grant, bound }
+    return { id_token: await createIdToken(about, server) }
   },
 }

@@ -47,6 +47,7 @@ export const authorizationCode: BuiltInGrant = {
       subject,
       scopes: code.scopes,
       refreshable: true,
+      receivedAt: redirectUri,
       under: {
         consentId: code.consentId,
         sessionId: code.sessionId,

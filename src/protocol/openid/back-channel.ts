@@ -2,6 +2,7 @@ import { bits256, randomString } from '../../crypto/random.ts'
 import { OutboundFailed } from '../../http/outbound/outbound.ts'
 import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
+import { sectorOf } from '../../model/sector.ts'
 import type { UserId } from '../../model/user.ts'
 import type {
   Configuration,
@@ -10,7 +11,6 @@ import type {
   Keys,
   ServerContext,
 } from '../server-context.ts'
-import { subjectFor } from '../subject.ts'
 import { idTokenAlgorithmOf } from './id-token.ts'
 
 /** Milliseconds before each attempt to reach a client. After the last attempt, the server gives up. */
@@ -75,7 +75,8 @@ export class BackChannel {
     const now = Math.floor(clock() / 1000)
     const claims = {
       iss: issuer,
-      sub: await subjectFor(userId, client, server),
+      // The row of the login has no seal. A client with pairwise subjects identifies the session by `sid` (§2.4).
+      ...(sectorOf(client) === null ? { sub: String(userId) } : {}),
       aud: client.clientId,
       iat: now,
       exp: now + lifetime,

@@ -2,6 +2,7 @@ import type { Client } from '../../model/client.ts'
 import { offlineAccessScope } from '../../model/openid-scopes.ts'
 import type { UserId } from '../../model/user.ts'
 import type { ServerContext } from '../server-context.ts'
+import type { OpenIdGrant } from './openid-request.ts'
 import { sidOf } from './sid.ts'
 
 /** The login of a user at a client, which receives an ID token. */
@@ -11,20 +12,20 @@ interface NewLogin {
   /** The authorization of the tokens; null if the client received only an ID token. */
   readonly authorizationId: number | null
   readonly scopes: readonly string[]
-  /** The public ID of the session. */
-  readonly session: string
+  /** The values of the ID token. */
+  readonly grant: OpenIdGrant
   /** The ID of the stored session; null if the application has its own sessions. */
   readonly sessionId: string | null
 }
 
 /** Stores that a client received an ID token in a session, so that the server can notify the client of the logout. */
 export const noteLogin = async (
-  { client, userId, authorizationId, scopes, session, sessionId }: NewLogin,
+  { client, userId, authorizationId, scopes, grant: { session, sid }, sessionId }: NewLogin,
   { store, clock, settings, sessions, logouts }: ServerContext,
 ): Promise<void> => {
   await store.clientLogins.insert({
     session,
-    sid: sidOf(session),
+    sid: sid ?? sidOf(session, null),
     clientKey: client.clientKey,
     userId,
     authorizationId,

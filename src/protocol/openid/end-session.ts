@@ -2,6 +2,7 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { SignedIn } from '../../model/auth.ts'
 import { Parameters } from '../../model/parameters.ts'
 import { formActionSource, withQuery } from '../../model/redirect-uri.ts'
+import { sectorOf } from '../../model/sector.ts'
 import { notFound, renderProblem } from '../endpoints/responses/problem.ts'
 import { readerOf, textsOf } from '../endpoints/responses/reader.ts'
 import { renderPage } from '../endpoints/responses/render.ts'
@@ -9,7 +10,7 @@ import { redirectResponse } from '../endpoints/responses/responses.ts'
 import type { Endpoint } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
-import { subjectFor } from '../subject.ts'
+import { subjectIn } from '../subject.ts'
 import {
   type EndSessionRequest,
   queryOfForm,
@@ -67,11 +68,16 @@ const isProven = async (
   { hint, client }: EndSessionRequest,
   { user, sessionId }: SignedIn,
   server: ServerContext,
-): Promise<boolean> =>
-  hint !== undefined &&
-  client !== undefined &&
-  hint.sid === sidOf(sessionId) &&
-  hint.sub === (await subjectFor(user.id, client, server))
+): Promise<boolean> => {
+  if (!hint || !client) return false
+  const sectors = [undefined, ...client.redirectUris].map((uri) => sectorOf(client, uri))
+  for (const sector of new Set(sectors)) {
+    const sids = [sidOf(sessionId, sector), sidOf(sessionId, null)]
+    const isOfSession = sids.some((sid) => sid === hint.sid)
+    if (isOfSession && hint.sub === (await subjectIn(sector, user.id, server))) return true
+  }
+  return false
+}
 
 const ask = (
   http: HttpRequest,

@@ -1,23 +1,31 @@
 import type { AuthorizationRequest } from '../../model/authorization-request.ts'
 import { type ResponseType, returnsAccessToken, returnsCode } from '../../model/response-type.ts'
+import { sectorOf } from '../../model/sector.ts'
 import type { AuthorizationIssue } from '../plug-ins/extension.ts'
 import type { ServerContext } from '../server-context.ts'
 import { noteLogin } from './client-login.ts'
 import { createIdToken } from './id-token.ts'
-import { openGrant } from './openid-request.ts'
+import { loginIdOf, openGrant } from './openid-request.ts'
 
 /** Issues the ID token of an authorization response. Core §3.2.2.5, §3.3.2.5. */
 export const frontChannelIdToken = async (
-  { responseType, scopes }: Pick<AuthorizationRequest, 'responseType' | 'scopes'>,
+  {
+    responseType,
+    scopes,
+    redirectUri,
+  }: Pick<AuthorizationRequest, 'responseType' | 'scopes' | 'redirectUri'>,
   { client, signedIn, code, token, remembered }: AuthorizationIssue,
   server: ServerContext,
 ): Promise<string> => {
   const userId = signedIn.user.id
-  const grant = openGrant(remembered, { clientKey: client.clientKey, userId }, server)
+  const { clientKey } = client
+  const grant = openGrant(remembered, { clientKey, userId, loginId: loginIdOf(remembered) }, server)
+  if (!grant) throw new Error('The request has no stored OpenID Connect values.')
   const idToken = await createIdToken(
     {
       client,
       userId,
+      sector: sectorOf(client, redirectUri),
       scopes,
       grant,
       userClaims: claimsWith(responseType),
@@ -26,9 +34,8 @@ export const frontChannelIdToken = async (
     server,
   )
   const authorizationId = token?.token.authorizationId ?? null
-  const { sessionId: session } = signedIn
   const sessionId = server.sessions.rowOf(signedIn)
-  await noteLogin({ client, userId, authorizationId, scopes, session, sessionId }, server)
+  await noteLogin({ client, userId, authorizationId, scopes, grant, sessionId }, server)
   await server.tokens.recordIdToken({ client, user: signedIn.user, authorizationId, scopes })
   return idToken
 }

@@ -4,7 +4,7 @@ import { keptMetadata } from '../../model/client-metadata.ts'
 import type { UserId } from '../../model/user.ts'
 import type { SigningAlgorithm } from '../../records/keys/signing-keys.ts'
 import type { Configuration, ServerContext } from '../server-context.ts'
-import { subjectFor } from '../subject.ts'
+import { subjectIn } from '../subject.ts'
 import { claimsOfUser } from './claims-of-user.ts'
 import type { OpenIdGrant } from './openid-request.ts'
 import { sidOf } from './sid.ts'
@@ -13,6 +13,8 @@ import { sidOf } from './sid.ts'
 export interface AboutLogin {
   readonly client: Client
   readonly userId: UserId
+  /** The sector of the subject; null: the subject is the ID of the user. */
+  readonly sector: string | null
   readonly scopes: readonly string[]
   readonly grant: OpenIdGrant | undefined
   /**
@@ -33,17 +35,17 @@ export const idTokenAlgorithmOf = (
 
 /** Creates an ID token. OpenID Connect Core §2. */
 export const createIdToken = async (
-  { client, userId, scopes, grant, userClaims, bound = {} }: AboutLogin,
+  { client, userId, sector, scopes, grant, userClaims, bound = {} }: AboutLogin,
   server: ServerContext,
 ): Promise<string> => {
   const algorithm = idTokenAlgorithmOf(client, server)
   const now = Math.floor(server.clock() / 1000)
-  const { nonce, authTime, amr, acr, session } = grant ?? {}
+  const { nonce, authTime, amr, acr, session, sid } = grant ?? {}
   const { accessToken, code } = bound
   const claims = {
     ...(await claimsAbout({ userId, scopes, grant, userClaims }, server)),
     iss: server.issuer,
-    sub: await subjectFor(userId, client, server),
+    sub: await subjectIn(sector, userId, server),
     aud: client.clientId,
     exp: now + server.settings.tokenExpiresIn,
     iat: now,
@@ -51,7 +53,7 @@ export const createIdToken = async (
     nonce,
     acr,
     amr,
-    sid: session === undefined ? undefined : sidOf(session),
+    sid: session === undefined ? undefined : (sid ?? sidOf(session, null)),
     at_hash: accessToken === undefined ? undefined : leftHalf(accessToken, algorithm),
     c_hash: code === undefined ? undefined : leftHalf(code, algorithm),
   }
@@ -61,7 +63,7 @@ export const createIdToken = async (
 // Usually, only the userinfo response contains claims about the user. The ID token contains them if the client receives
 // no access token (§5.4), if the request names claims for the ID token (§5.5), or if `userClaimsInIdToken` is on.
 const claimsAbout = async (
-  { userId, scopes, grant, userClaims }: Omit<AboutLogin, 'client' | 'bound'>,
+  { userId, scopes, grant, userClaims }: Omit<AboutLogin, 'client' | 'sector' | 'bound'>,
   server: ServerContext,
 ): Promise<Readonly<Record<string, unknown>>> => {
   if (userClaims === 'none') return {}

@@ -1,17 +1,17 @@
 import type { HttpRequest } from '../../http/request.ts'
 import { HttpResponse, noStore } from '../../http/response.ts'
-import type { Auth } from '../../model/auth.ts'
 import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { Parameters } from '../../model/parameters.ts'
+import { sectorOfToken } from '../../records/tokens/sector-of-token.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
-import { tokenHolder } from '../endpoints/token/token-holder.ts'
+import { type TokenHolder, tokenHolder } from '../endpoints/token/token-holder.ts'
 import type { Endpoint } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
-import { subjectFor } from '../subject.ts'
+import { subjectIn } from '../subject.ts'
 import { claimsOfUser } from './claims-of-user.ts'
-import { openGrant } from './openid-request.ts'
+import { type OpenIdGrant, openGrant } from './openid-request.ts'
 
 /** The endpoint that returns claims about the user of a token. OpenID Connect Core §5.3. */
 export const userinfoEndpoint: Endpoint = {
@@ -29,8 +29,12 @@ export const userinfoEndpoint: Endpoint = {
     // The user of a `client_credentials` token is the owner of the client, who has granted no claims.
     const isGranted = auth.authorizationId !== null
     if (!user || !client || scopes === null || !isGranted) throw notForUsers()
-    const sub = await subjectFor(user.id, client, server)
-    const grant = await grantOf(auth, client, server)
+    const sub = await subjectIn(
+      await sectorOfToken(auth.token, client, server.store),
+      user.id,
+      server,
+    )
+    const grant = await grantOf(auth, server)
     const claims = await claimsOfUser(user.record, scopes, grant, server.hostHooks)
     return responseTo(client, { ...claims, sub }, server)
   },
@@ -42,7 +46,7 @@ const notForUsers = (): OAuthError =>
   })
 
 /** Authenticates the request by the token in the header, or in a form (RFC 6750 §2.2). */
-const holderOf = async (request: HttpRequest, server: ServerContext): Promise<Auth> => {
+const holderOf = async (request: HttpRequest, server: ServerContext): Promise<TokenHolder> => {
   const isForm =
     request.method === 'POST' && request.mediaType?.type === 'application/x-www-form-urlencoded'
   const token = isForm ? new Parameters(await request.formText()).opaque('access_token') : undefined
@@ -50,13 +54,12 @@ const holderOf = async (request: HttpRequest, server: ServerContext): Promise<Au
 }
 
 const grantOf = async (
-  { authorizationId, user }: Auth,
-  { clientKey }: Client,
+  { token }: TokenHolder,
   server: ServerContext,
-) => {
-  if (authorizationId === null || !user) return undefined
-  const authorization = await server.store.authorizations.find(authorizationId)
-  return openGrant(authorization?.code?.extensions, { clientKey, userId: user.id }, server)
+): Promise<OpenIdGrant | undefined> => {
+  if (token.authorizationId === null) return undefined
+  const authorization = await server.store.authorizations.find(token.authorizationId)
+  return openGrant(authorization?.code?.extensions, token, server)
 }
 
 /** Returns the claims as JSON, or as a signed JWT if the client registered an algorithm (§5.3.2). */

@@ -176,6 +176,7 @@ export const accessClaims = ({
   successorId,
   formerDigest,
   formerExpires,
+  ...loginClaims(token),
 ]
 
 /**
@@ -196,4 +197,11 @@ export const refreshClaims = (digest: Digest, token: TokenClaims, granted: Grant
   token.isPersonal,
   token.isInternal,
   token.parentId,
+  ...loginClaims(token),
 ]
+
+// Tokens from before these columns, and tokens without these values, have the claims of the first version.
+const loginClaims = ({ sector, loginId }: Pick<TokenClaims, 'sector' | 'loginId'>): Claims =>
+  sector === null && loginId === null ? noClaims : [sector, loginId]
+
+const noClaims: Claims = []

@@ -22,7 +22,7 @@ export const exchangeToken = async (
   context: RecordsContext,
 ): Promise<IssuedToken> => {
   const { parent, expiresIn } = redemption
-  const { id, userId, expires, isPersonal, isInternal } = parent.token
+  const { id, userId, expires, isPersonal, isInternal, sector } = parent.token
   const basic = newTokenFields(context, redemption, userId)
   const ends = basic.createdAt + expiresIn * 1000
   const fields: Omit<TokenFields, 'id'> = {
@@ -30,6 +30,7 @@ export const exchangeToken = async (
     isPersonal,
     isInternal,
     parentId: id,
+    sector: sector ?? basic.sector,
     expires: expires === null ? ends : Math.min(ends, expires),
   }
   mustBeNarrower(fields, parent.token)

@@ -114,6 +114,8 @@ export class PersonalTokens {
         resources: [],
         keyThumbprint: null,
         parentId: null,
+        sector: null,
+        loginId: null,
       }
       const token = await retryOnCollision(async () => {
         const accessToken = this.#newValue()

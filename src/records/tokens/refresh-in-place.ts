@@ -4,6 +4,7 @@ import type { RefreshRedemption } from '../../model/redemption.ts'
 import type { FoundToken, IssuedToken, TokenFields } from '../../model/token.ts'
 import { ofToken } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { sectorOfToken } from './sector-of-token.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
 
 type Current = NonNullable<RefreshRedemption['current']>
@@ -17,11 +18,11 @@ export const refusedRefresh = (): OAuthError =>
  * @throws OAuthError if a key-bound token would lose its key, if the token has no authorization, or if a scope is
  * internal; ScopeDoesNotExists for a scope that is not registered
  */
-export const fieldsAfterRefresh = (
+export const fieldsAfterRefresh = async (
   redemption: RefreshRedemption,
   { found: { token, authorization }, scopes }: Current,
   context: RecordsContext,
-): Omit<TokenFields, 'id'> => {
+): Promise<Omit<TokenFields, 'id'>> => {
   const keyThumbprint = redemption.keyThumbprint ?? null
   // A key-bound token remains bound, even if DPoP was disabled after the token was issued.
   if (!authorization || (token.keyThumbprint !== null && keyThumbprint === null))
@@ -29,6 +30,7 @@ export const fieldsAfterRefresh = (
   const now = context.clock()
   return {
     ...token,
+    sector: await sectorOfToken(token, redemption.client, context.store),
     scopes: context.scopes.issuable(scopes),
     resources: redemption.resources ?? authorization.resources,
     keyThumbprint,
@@ -65,7 +67,7 @@ export const refreshInPlace = async (
   const { id, authorizationId } = token
   if (authorizationId === null || !authorization) throw refusedRefresh()
   const { presented } = redemption
-  const fields = fieldsAfterRefresh(redemption, { found, scopes }, context)
+  const fields = await fieldsAfterRefresh(redemption, { found, scopes }, context)
   const issued = await retryOnCollision(() =>
     save(
       context,

@@ -89,7 +89,7 @@ const rotate = async (
   const { authorizationId } = token
   if (authorizationId === null || !authorization) throw refusedRefresh()
   const presented = digestOf('refresh_token', redemption.presented)
-  const fields = fieldsAfterRefresh(redemption, { found, scopes }, context)
+  const fields = await fieldsAfterRefresh(redemption, { found, scopes }, context)
   const now = fields.createdAt
   const issued = await retryOnCollision(() =>
     save(
@@ -202,6 +202,7 @@ const withOtherKey = async (
     tokenType: 'dpop',
     createdAt: context.clock(),
     parentId: fields.id,
+    loginId: null,
   } as const
   const issued = await insertChild(redemption, { token: fields, accessDigest }, child, context)
   return { ...issued, subject: same.subject, refreshToken: same.refreshToken }

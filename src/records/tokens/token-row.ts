@@ -4,6 +4,7 @@ import type { Sealed } from '../../crypto/sealed.ts'
 import type { Redemption, RefreshRedemption } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
 import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
+import { sectorOf } from '../../model/sector.ts'
 import { type IssuedToken, Token, type TokenFields, type TokenSubject } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import type { NewToken, StoredToken } from '../../store/contract/tokens.ts'
@@ -17,11 +18,19 @@ import { accessClaims, refreshClaims } from '../seals/claims.ts'
  * @throws ScopeDoesNotExists, OAuthError `invalid_scope`
  */
 export const newTokenFields = (
+<<<<<<< HEAD
   { settings, clock, scopes }: RecordsContext,
   redemption: Exclude<Redemption, RefreshRedemption>,
   userId: UserId | null,
 ): Omit<TokenFields, 'id'> => {
   const { client, resources = [], keyThumbprint: bound } = redemption
+=======
+  { settings, clock }: RecordsContext,
+  redemption: Exclude<Redemption, RefreshRedemption>,
+  userId: UserId | null,
+): Omit<TokenFields, 'id'> => {
+  const { client, scopes, resources = [], keyThumbprint: bound, loginId = null } = redemption
+>>>>>>> f8603de4 (fix(openid): fix the sector of a pairwise subject with the token, and bind OpenID Connect values to their authorization)
   const now = clock()
   const keyThumbprint = bound ?? null
   return {
@@ -39,6 +48,8 @@ export const newTokenFields = (
     resources,
     keyThumbprint,
     parentId: null,
+    sector: sectorOf(client, redemption.type === 'user' ? redemption.receivedAt : undefined),
+    loginId,
   }
 }
 

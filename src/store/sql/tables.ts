@@ -112,6 +112,8 @@ export interface Tables {
     resources: string
     key_thumbprint: string | null
     parent_id: number | null
+    sector: string | null
+    login_id: string | null
   }
   oauth2server_rotated_refresh_token: {
     digest: Digest

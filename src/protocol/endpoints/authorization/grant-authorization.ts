@@ -100,6 +100,7 @@ const newToken = (
         subject: signedIn.user.record,
         scopes: request.scopes,
         refreshable: false,
+        receivedAt: request.redirectUri,
         under: {
           consentId: consent.id,
           sessionId: server.sessions.rowOf(signedIn),

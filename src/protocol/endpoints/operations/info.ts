@@ -1,6 +1,7 @@
 import { emailScope } from '../../../model/scope.ts'
+import { sectorOfToken } from '../../../records/tokens/sector-of-token.ts'
 import type { Endpoint } from '../../plug-ins.ts'
-import { userIdFor } from '../../subject.ts'
+import { userIdIn } from '../../subject.ts'
 import { jsonResponse } from '../responses/responses.ts'
 import { tokenHolder } from '../token/token-holder.ts'
 
@@ -11,13 +12,16 @@ export const infoEndpoint: Endpoint = {
   errors: 'challenge',
   cors: true,
   async handle(request, server) {
-    const { user, client, scopes } = await tokenHolder(request, server)
+    const { user, client, scopes, token } = await tokenHolder(request, server)
     // A client with pairwise subjects must not learn the ID of the user.
     const registered =
-      server.settings.openidConnect && client && (await server.getClient(client.clientId))
+      server.settings.openidConnect && token.sector === null && client
+        ? await server.getClient(client.clientId)
+        : undefined
+    const sector = registered ? await sectorOfToken(token, registered, server.store) : token.sector
     return jsonResponse({
       user: user && {
-        id: registered ? await userIdFor(user.id, registered, server) : user.id,
+        id: await userIdIn(sector, user.id, server),
         ...(scopes?.includes(emailScope.id) && {
           email: user.email,
           email_verified: user.emailVerified,

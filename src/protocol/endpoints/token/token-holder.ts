@@ -1,7 +1,13 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import type { Auth } from '../../../model/auth.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
+import type { Token } from '../../../model/token.ts'
 import type { Callers } from '../../server-context.ts'
+
+/** The holder of a token. */
+export interface TokenHolder extends Auth {
+  readonly token: Token
+}
 
 /**
  * Authenticates a request by its token. Does not accept a session.
@@ -12,11 +18,11 @@ export const tokenHolder = async (
   { headers, method, path, query, address, userAgent, raw }: HttpRequest,
   { resourceServer }: Callers,
   inForm?: string,
-): Promise<Auth> => {
+): Promise<TokenHolder> => {
   const inHeader = headers.get('authorization')
   if (inForm !== undefined && inHeader !== null)
     throw new OAuthError('invalid_request', 'The request contains two tokens.')
-  const { auth, refusal } = await resourceServer.resolve({
+  const { auth, token, refusal } = await resourceServer.resolve({
     authorization: inForm === undefined ? inHeader : `Bearer ${inForm}`,
     cookie: headers.get('cookie'),
     method,
@@ -27,7 +33,6 @@ export const tokenHolder = async (
     raw,
     headers: () => headers,
   })
-  if (auth.kind === 'session' || auth.kind === 'anonymous')
-    throw refusal ?? resourceServer.unauthenticated()
-  return auth
+  if (!token) throw refusal ?? resourceServer.unauthenticated()
+  return { ...auth, token }
 }

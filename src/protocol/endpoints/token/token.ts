@@ -16,7 +16,7 @@ import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { TokenRequest } from '../../plug-ins/grant.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
-import { userIdFor } from '../../subject.ts'
+import { userIdIn } from '../../subject.ts'
 import { responseHeaders } from '../responses/response-headers.ts'
 import { jsonResponse } from '../responses/responses.ts'
 import { issueToken } from './issue-token.ts'
@@ -171,10 +171,10 @@ const redeemed = async (
     if (!(error instanceof ReferenceNotFound)) throw error
     throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
   })
-  const { userId } = issued.token
+  const { userId, sector } = issued.token
   return {
     issued,
-    userId: userId === null ? null : await userIdFor(userId, client, server),
+    userId: userId === null ? null : await userIdIn(sector, userId, server),
     added: await addedMembers(issued, issue, server),
   }
 }

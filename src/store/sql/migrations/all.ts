@@ -2,6 +2,7 @@ import type { UserReference } from '../handle.ts'
 import { initial } from './0001-initial.ts'
 import { transientOwners } from './0012-transient-owners.ts'
 import { emailAddresses } from './0015-email-addresses.ts'
+import { sectors } from './0017-sectors.ts'
 import type { OnlineMigration } from './online.ts'
 
 /**
@@ -15,4 +16,5 @@ export const migrationsFor = (
   '0001-initial': initial(reference),
   '0012-transient-owners': transientOwners,
   '0015-email-addresses': emailAddresses(reference),
+  '0017-sectors': sectors,
 })

@@ -48,6 +48,8 @@ const fieldColumns = {
   user_id: field.plain('userId', 'userKey'),
   authorization_id: field.plain('authorizationId', 'bigint'),
   parent_id: field.plain('parentId', 'bigint'),
+  sector: replaced(field.plain('sector', 'text')),
+  login_id: field.plain('loginId', 'text'),
   is_personal: field.encoded('isPersonal', 'integer', boolean),
   is_internal: field.encoded('isInternal', 'integer', boolean),
   token_type: replaced(field.plain('tokenType', 'text')),

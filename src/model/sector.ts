@@ -1,0 +1,23 @@
+import type { Client } from './client.ts'
+import { keptMetadata } from './client-metadata.ts'
+
+/** The fields of a client that determine its sector. */
+export type SectorClient = Pick<Client, 'metadata' | 'redirectUris' | 'origin' | 'clientId'>
+
+/**
+ * Returns the sector in which a client sees its own subject of a user (OpenID Connect Core §8.1); null for a client with
+ * public subjects. The sector is a host only if the redirect URI that received the response proves the host. Otherwise,
+ * the client has a sector of its own, so that it does not learn the subjects of another sector.
+ * @param received the redirect URI that received the code or the token; undefined for a grant without a redirect
+ */
+export const sectorOf = (client: SectorClient, received?: string): string | null => {
+  const { subject_type, sector_identifier_uri: uri } = keptMetadata(client)
+  if (subject_type !== 'pairwise') return null
+  const own = `client ${client.clientId}`
+  // Any program on the device of the user can receive a redirect to the loopback interface or to a private-use scheme.
+  if (!received?.startsWith('https:') || !client.redirectUris.includes(received)) return own
+  // Ignore the sector identifier of a metadata document, because the server does not verify it.
+  if (uri !== undefined && client.origin !== 'metadata_document') return new URL(uri).host
+  const hosts = new Set(client.redirectUris.map((one) => new URL(one).host))
+  return hosts.size === 1 ? new URL(received).host : own
+}
