@@ -10,8 +10,8 @@ export interface TokenRestrictions {
   readonly grantedResources?: readonly string[]
   /** The thumbprint of the key whose possession each request must prove. RFC 9449 §6.1. */
   readonly keyThumbprint?: string
-  /** The ID of the login at the client, to which the OpenID Connect values of the authorization are bound. */
-  readonly loginId?: string
+  /** The digest of the OpenID Connect values that are stored with the authorization. */
+  readonly loginDigest?: string
 }
 
 /** A redemption of `client_credentials`, which issues only an access token. RFC 6749 §4.4. */

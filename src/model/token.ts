@@ -29,8 +29,8 @@ export interface TokenFields {
   readonly parentId: number | null
   /** The sector of the user's subject (OpenID Connect Core §8.1); null: the subject is the ID of the user. */
   readonly sector: string | null
-  /** The ID of the login at the client, to which the OpenID Connect values of the authorization are bound; null without such values. */
-  readonly loginId: string | null
+  /** The digest of the OpenID Connect values that are stored with the authorization; null without such values. */
+  readonly loginDigest: string | null
 }
 
 export interface Token extends TokenFields {}

@@ -93,7 +93,7 @@ const fill = async (
           resources: [],
           keyThumbprint: null,
           sector: null,
-          loginId: null,
+          loginDigest: null,
           parentId: null,
         } as const
         const pair = { accessToken: secret(), refreshToken: secret() }

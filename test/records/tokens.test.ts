@@ -56,7 +56,7 @@ describe('token', () => {
         resources: [],
         keyThumbprint: null,
         sector: null,
-        loginId: null,
+        loginDigest: null,
         parentId: null,
       })
       const found = await app.server.tokens.find({ accessToken: token.accessToken })

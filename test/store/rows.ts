@@ -92,7 +92,7 @@ export const tokenRow = (
     resources: [],
     keyThumbprint: null,
     sector: null,
-    loginId: null,
+    loginDigest: null,
     parentId: null,
     ...fields,
   },

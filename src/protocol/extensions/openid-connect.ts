@@ -17,12 +17,12 @@ import { createIdToken } from '../openid/id-token.ts'
 import { verifiedHint } from '../openid/id-token-hint.ts'
 import {
   extensionName,
-  loginIdOf,
+  grantIn,
+  grantText,
+  loginDigestOf,
   type OpenIdGrant,
   type OpenIdRequest,
-  openGrant,
   readOpenIdRequest,
-  sealedGrant,
 } from '../openid/openid-request.ts'
 import { type RequestedClaims, requestedClaims } from '../openid/requested-claims.ts'
 import { userinfoEndpoint } from '../openid/userinfo.ts'
@@ -86,10 +86,10 @@ const grantOf = async (
   { redemption, remembered }: TokenIssue,
   server: ServerContext,
 ): Promise<OpenIdGrant | undefined> => {
-  if (redemption.type === 'user') return openGrant(remembered, token, server)
+  if (redemption.type === 'user') return grantIn(remembered, token, server)
   if (token.authorizationId === null) return undefined
   const authorization = await server.store.authorizations.find(token.authorizationId)
-  const grant = openGrant(authorization?.code?.extensions, token, server)
+  const grant = grantIn(authorization?.code?.extensions, token, server)
   return grant && { ...grant, nonce: undefined }
 }
 
@@ -170,12 +170,12 @@ export const openidConnect: Extension = {
     return isRecent ? undefined : 'again'
   },
 
-  onAuthorizationGranted({ extensions, responseType, scopes, redirectUri }, granted, server) {
+  onAuthorizationGranted({ extensions, responseType, scopes, redirectUri }, granted) {
     // If the scope openid is optional, the user may have declined it.
     if (returnsIdToken(responseType) && !asksForLogin(scopes))
       throw new OAuthError('access_denied', 'The user refused the scope openid.')
     const request = extensions[extensionName] as OpenIdRequest | undefined
-    return request && sealedGrant(request, { ...granted, redirectUri }, server)
+    return request && grantText(request, { ...granted, redirectUri })
   },
 
   async onAuthorizationIssued(request, issued, server) {
@@ -186,8 +186,10 @@ export const openidConnect: Extension = {
   },
 
   onTokenIssue({ redemption, remembered }) {
-    const loginId = loginIdOf(remembered)
-    return redemption.type === 'user' && loginId !== null ? { ...redemption, loginId } : redemption
+    const loginDigest = loginDigestOf(remembered)
+    return redemption.type === 'user' && loginDigest !== null
+      ? { ...redemption, loginDigest }
+      : redemption
   },
 
   // Core §3.1.3.3, §12.2

@@ -13,7 +13,7 @@ interface NewLogin {
   readonly authorizationId: number | null
   readonly scopes: readonly string[]
   /** The values of the ID token. */
-  readonly grant: OpenIdGrant
+  readonly grant: Pick<OpenIdGrant, 'session' | 'sid'>
   /** The ID of the stored session; null if the application has its own sessions. */
   readonly sessionId: string | null
 }
@@ -23,6 +23,7 @@ export const noteLogin = async (
   { client, userId, authorizationId, scopes, grant: { session, sid }, sessionId }: NewLogin,
   { store, clock, settings, sessions, logouts }: ServerContext,
 ): Promise<void> => {
+  if (session === undefined) return
   await store.clientLogins.insert({
     session,
     sid: sid ?? sidOf(session, null),

@@ -5,7 +5,7 @@ import type { AuthorizationIssue } from '../plug-ins/extension.ts'
 import type { ServerContext } from '../server-context.ts'
 import { noteLogin } from './client-login.ts'
 import { createIdToken } from './id-token.ts'
-import { loginIdOf, openGrant } from './openid-request.ts'
+import { grantIn, loginDigestOf } from './openid-request.ts'
 
 /** Issues the ID token of an authorization response. Core §3.2.2.5, §3.3.2.5. */
 export const frontChannelIdToken = async (
@@ -19,7 +19,11 @@ export const frontChannelIdToken = async (
 ): Promise<string> => {
   const userId = signedIn.user.id
   const { clientKey } = client
-  const grant = openGrant(remembered, { clientKey, userId, loginId: loginIdOf(remembered) }, server)
+  const grant = grantIn(
+    remembered,
+    { clientKey, userId, loginDigest: loginDigestOf(remembered) },
+    server,
+  )
   if (!grant) throw new Error('The request has no stored OpenID Connect values.')
   const idToken = await createIdToken(
     {

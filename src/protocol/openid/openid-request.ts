@@ -1,12 +1,13 @@
-import { randomString } from '../../crypto/random.ts'
+import { sha256 } from '../../crypto/digest.ts'
 import type { SignedIn } from '../../model/auth.ts'
 import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { sectorOf } from '../../model/sector.ts'
+import { claimsOfScope } from '../../model/standard-claims.ts'
 import type { TokenFields } from '../../model/token.ts'
-import type { Environment, Keys } from '../server-context.ts'
+import type { Keys } from '../server-context.ts'
 import { type RequestedClaims, requestedClaims } from './requested-claims.ts'
 import { sidOf } from './sid.ts'
 
@@ -33,20 +34,12 @@ export interface OpenIdGrant extends Omit<OpenIdRequest, 'maxAge' | 'idTokenHint
   readonly authTime?: number | undefined
   readonly amr?: readonly string[] | undefined
   readonly acr?: string | undefined
-  /** The public ID of the session. */
-  readonly session: string
+  /** The public ID of the session; undefined if the stored values were changed. */
+  readonly session?: string
   /** The claim `sid`. Values of earlier versions lack this member. */
   readonly sid?: string
 }
 
-/** The sealed values of a login, as they are stored with the code and with the authorization. */
-interface StoredLogin {
-  /** The random ID of the login. The tokens of the authorization contain this ID under their seal. */
-  readonly id: string
-  readonly sealed: string
-}
-
-const idLength = 22
 const maxNonceLength = 1_024
 const maxHintLength = 8_192
 const maxLocalesLength = 500
@@ -88,12 +81,11 @@ interface LoginAtClient {
   readonly redirectUri: string
 }
 
-/** Returns the values to store with a code, sealed for the client, the user and the ID of the login. */
-export const sealedGrant = (
+/** Returns the values to store with a code, as a text. */
+export const grantText = (
   { maxAge: _, idTokenHint: __, ...request }: OpenIdRequest,
   { client, signedIn, redirectUri }: LoginAtClient,
-  { keys, random }: Keys & Pick<Environment, 'random'>,
-): StoredLogin => {
+): string => {
   const { loggedInAt, amr, acr, sessionId } = signedIn
   const grant: OpenIdGrant = {
     ...request,
@@ -103,46 +95,45 @@ export const sealedGrant = (
     session: sessionId,
     sid: sidOf(sessionId, sectorOf(client, redirectUri)),
   }
-  const id = randomString(idLength, random)
-  const owner = { clientKey: client.clientKey, userId: signedIn.user.id, loginId: id }
-  return { id, sealed: keys.seal('row', JSON.stringify(grant), grantClaims(owner)) }
+  return JSON.stringify(grant)
 }
 
 type Stored = Readonly<Record<string, unknown>> | undefined
 
-const storedIn = (stored: Stored): StoredLogin | undefined => {
+const textIn = (stored: Stored): string | undefined => {
   const value = stored?.[extensionName]
-  return typeof value === 'object' && value !== null && 'sealed' in value
-    ? (value as StoredLogin)
-    : undefined
+  return typeof value === 'string' ? value : undefined
 }
-
-/** Returns the ID of the login whose values are stored with a code; null if the code has no such values. */
-export const loginIdOf = (stored: Stored): string | null => storedIn(stored)?.id ?? null
 
 /**
- * Opens the values that are stored with a code or an authorization. Returns undefined if no values are stored, or if no
- * configured key opens them.
- * @param owner the fields of a token of this authorization. Its seal covers the ID of the login, so that an attacker who
- * writes to the database cannot move the values to another authorization
+ * Returns the digest of the values that are stored with a code; null without such values. The tokens of the
+ * authorization contain this digest under their seal, so that an attacker who writes to the database can neither change
+ * the values nor exchange the values of two authorizations.
  */
-export const openGrant = (
-  stored: Stored,
-  owner: Owner,
-  { keys }: Keys,
-): OpenIdGrant | undefined => {
-  // Earlier versions stored the sealed value itself, and no ID of the login.
-  const sealed = owner.loginId === null ? stored?.[extensionName] : storedIn(stored)?.sealed
-  if (typeof sealed !== 'string') return undefined
-  const text = keys.open('row', sealed, grantClaims(owner))
-  return text === undefined ? undefined : (JSON.parse(text) as OpenIdGrant)
+export const loginDigestOf = (stored: Stored): string | null => {
+  const text = textIn(stored)
+  return text?.startsWith('{') ? sha256(text) : null
 }
 
-type Owner = Pick<TokenFields, 'clientKey' | 'userId' | 'loginId'>
+/** The values of a token whose stored values were changed: a requested claim implied each scope, and no claim is named. */
+const lost: OpenIdGrant = { impliedScopes: Object.keys(claimsOfScope) }
 
-const grantClaims = ({ clientKey, userId, loginId }: Owner) => [
-  'openid_grant',
-  clientKey,
-  userId === null ? null : String(userId),
-  ...(loginId === null ? [] : [loginId]),
-]
+/**
+ * Reads the values that are stored with a code or an authorization.
+ * @param token a token of the authorization
+ * @returns undefined if no values are stored
+ */
+export const grantIn = (
+  stored: Stored,
+  token: Pick<TokenFields, 'clientKey' | 'userId' | 'loginDigest'>,
+  { keys }: Keys,
+): OpenIdGrant | undefined => {
+  const text = textIn(stored)
+  if (token.loginDigest !== null)
+    return text !== undefined && sha256(text) === token.loginDigest ? JSON.parse(text) : lost
+  if (text === undefined) return undefined
+  // Earlier versions sealed the values for the client and the user.
+  const owner = token.userId === null ? null : String(token.userId)
+  const opened = keys.open('row', text, ['openid_grant', token.clientKey, owner])
+  return opened === undefined ? undefined : (JSON.parse(opened) as OpenIdGrant)
+}

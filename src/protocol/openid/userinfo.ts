@@ -11,7 +11,7 @@ import type { Endpoint } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 import { subjectIn } from '../subject.ts'
 import { claimsOfUser } from './claims-of-user.ts'
-import { type OpenIdGrant, openGrant } from './openid-request.ts'
+import { grantIn, type OpenIdGrant } from './openid-request.ts'
 
 /** The endpoint that returns claims about the user of a token. OpenID Connect Core §5.3. */
 export const userinfoEndpoint: Endpoint = {
@@ -59,7 +59,7 @@ const grantOf = async (
 ): Promise<OpenIdGrant | undefined> => {
   if (token.authorizationId === null) return undefined
   const authorization = await server.store.authorizations.find(token.authorizationId)
-  return openGrant(authorization?.code?.extensions, token, server)
+  return grantIn(authorization?.code?.extensions, token, server)
 }
 
 /** Returns the claims as JSON, or as a signed JWT if the client registered an algorithm (§5.3.2). */

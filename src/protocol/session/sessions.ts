@@ -138,6 +138,12 @@ export class Sessions implements SessionCheck {
     )
   }
 
+  /** Returns the ID of the session in the value of a `Cookie` or `Set-Cookie` header; undefined without a session. */
+  idIn(cookie: string): string | undefined {
+    const identifier = this.#identifier(cookie)
+    return identifier === undefined ? undefined : digestOf('session', identifier)
+  }
+
   /** Ends the session of this browser. @returns the `Set-Cookie` value that clears the session cookie */
   async signOut(browser: BrowserCredentials): Promise<string> {
     const identifier = this.#identifier(browser.cookie)

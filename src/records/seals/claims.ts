@@ -201,7 +201,10 @@ export const refreshClaims = (digest: Digest, token: TokenClaims, granted: Grant
 ]
 
 // Tokens from before these columns, and tokens without these values, have the claims of the first version.
-const loginClaims = ({ sector, loginId }: Pick<TokenClaims, 'sector' | 'loginId'>): Claims =>
-  sector === null && loginId === null ? noClaims : [sector, loginId]
+const loginClaims = ({
+  sector,
+  loginDigest,
+}: Pick<TokenClaims, 'sector' | 'loginDigest'>): Claims =>
+  sector === null && loginDigest === null ? noClaims : [sector, loginDigest]
 
 const noClaims: Claims = []

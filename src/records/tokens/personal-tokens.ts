@@ -115,7 +115,7 @@ export class PersonalTokens {
         keyThumbprint: null,
         parentId: null,
         sector: null,
-        loginId: null,
+        loginDigest: null,
       }
       const token = await retryOnCollision(async () => {
         const accessToken = this.#newValue()

@@ -202,7 +202,7 @@ const withOtherKey = async (
     tokenType: 'dpop',
     createdAt: context.clock(),
     parentId: fields.id,
-    loginId: null,
+    loginDigest: null,
   } as const
   const issued = await insertChild(redemption, { token: fields, accessDigest }, child, context)
   return { ...issued, subject: same.subject, refreshToken: same.refreshToken }

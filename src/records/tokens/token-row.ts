@@ -18,19 +18,11 @@ import { accessClaims, refreshClaims } from '../seals/claims.ts'
  * @throws ScopeDoesNotExists, OAuthError `invalid_scope`
  */
 export const newTokenFields = (
-<<<<<<< HEAD
   { settings, clock, scopes }: RecordsContext,
   redemption: Exclude<Redemption, RefreshRedemption>,
   userId: UserId | null,
 ): Omit<TokenFields, 'id'> => {
-  const { client, resources = [], keyThumbprint: bound } = redemption
-=======
-  { settings, clock }: RecordsContext,
-  redemption: Exclude<Redemption, RefreshRedemption>,
-  userId: UserId | null,
-): Omit<TokenFields, 'id'> => {
-  const { client, scopes, resources = [], keyThumbprint: bound, loginId = null } = redemption
->>>>>>> f8603de4 (fix(openid): fix the sector of a pairwise subject with the token, and bind OpenID Connect values to their authorization)
+  const { client, resources = [], keyThumbprint: bound, loginDigest = null } = redemption
   const now = clock()
   const keyThumbprint = bound ?? null
   return {
@@ -49,7 +41,7 @@ export const newTokenFields = (
     keyThumbprint,
     parentId: null,
     sector: sectorOf(client, redemption.type === 'user' ? redemption.receivedAt : undefined),
-    loginId,
+    loginDigest,
   }
 }
 

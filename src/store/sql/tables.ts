@@ -113,7 +113,7 @@ export interface Tables {
     key_thumbprint: string | null
     parent_id: number | null
     sector: string | null
-    login_id: string | null
+    login_digest: string | null
   }
   oauth2server_rotated_refresh_token: {
     digest: Digest

@@ -29,6 +29,7 @@ import {
   askedForLogin,
   hasLoggedInAgain,
   loginAgain,
+  notRepeated,
   returnsFromApplication,
 } from './login-again.ts'
 import { detailsParameter, expiredReason, keepDetails } from './refused-redirect.ts'
@@ -95,14 +96,12 @@ const authorize = async (
     signedIn = await server.sessions.signedIn(browserOf(http))
     if (refusal) throw refusal
     const request = validateRequest(proven, params, server)
-    if (!signedIn && request.prompt.includes('none'))
-      throw new OAuthError('login_required', 'The user is not logged in.')
+    if (!signedIn && request.prompt.includes('none')) throw loginRequired()
     const required = await requiredLogin(request, { client: proven.client, signedIn }, server)
     const prompts = request.prompt.some((one) => one === 'login' || one === 'select_account')
     const asksAgain = prompts || required !== undefined
     if (!signedIn || (asksAgain && !hasLoggedInAgain(sent, signedIn, server))) {
-      if (request.prompt.includes('none'))
-        throw new OAuthError('login_required', 'The user has to log in again.')
+      if (request.prompt.includes('none')) throw loginRequired()
       if (signedIn && returnsFromApplication(sent, server))
         throw new OAuthError('login_required', 'The user has not logged in again.')
       // The server can remove the prompt from a query, but not from a stored request or a request object.
@@ -110,7 +109,7 @@ const authorize = async (
       // The application's login page may redirect back without a new login, so check the time of the login.
       const isChecked = keepsPrompt || (server.sessions.isHosted && hasLoginTime(signedIn))
       const isMarked = (isChecked && prompts) || required !== undefined
-      const asked = isMarked ? askedForLogin(sent, signedIn, server) : undefined
+      const asked = isMarked ? askedForLogin(text, signedIn, server) : undefined
       const prompt = asksAgain ? ([...request.prompt, 'login'] as const) : request.prompt
       return toLogin(text, server, prompt, asked)
     }
@@ -141,6 +140,9 @@ const authorize = async (
     return await errorResponse(http, known, { ...proven, state }, server)
   }
 }
+
+// Return the same error without a login and for another user, so that a guessed user is not disclosed.
+const loginRequired = (): OAuthError => new OAuthError('login_required', 'The user has to log in.')
 
 const hasLoginTime = (signedIn: SignedIn | undefined): boolean =>
   signedIn !== undefined && signedIn.loggedInAt !== null
@@ -245,16 +247,13 @@ const requestAgain = (
   const isDone = prompt.includes('login') && asked === undefined
   const pairs = text
     .split('&')
-    .filter((pair) => !removed.some((name) => isNamed(pair, name)))
+    .filter((pair) => !notRepeated.some((name) => isNamed(pair, name)))
     .filter((pair) => !(isDone && isNamed(pair, 'prompt')))
   const added = isDone && prompt.includes('consent') ? ['prompt=consent'] : []
   if (asked !== undefined) added.push(`${loginAgain}=${asked}`)
   const query = [...pairs, ...added].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   return `${basePath}${settings.oauthPrefix}/authorize?${query}`
 }
-
-// Parameters that the login URL must not contain: secrets, and an earlier value of `login_again`.
-const removed = ['client_secret', 'access_token', loginAgain]
 
 // Characters that must be encoded in a URL. Some clients do not encode them, and a POST body may contain them.
 const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu

@@ -16,6 +16,7 @@ import {
   proveRedirect,
   referredTo,
 } from '../authorization/authorization-request.ts'
+import { withLoginProof } from '../authorization/login-again.ts'
 import { prefersJson } from '../responses/prefers-json.ts'
 import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
@@ -82,7 +83,8 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
       return again(isUnseen ? problems.emailUnseen : texts.wrong)
     }
     const session = await server.sessions.signIn(user.id, browserOf(request), user.passwordHash)
-    return redirectResponse(next, session, server.knownBrowsers.remember(email, user, cookie))
+    const location = withLoginProof(next, server.sessions.idIn(session), server)
+    return redirectResponse(location, session, server.knownBrowsers.remember(email, user, cookie))
   } catch (error) {
     if (error instanceof ReferenceNotFound) return again(texts.wrong)
     if (!(error instanceof OAuthError && error.status === 429) || prefersJson(request)) throw error

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { OnlineMigration } from './online.ts'
 
-const columns = ['sector', 'login_id']
+const columns = ['sector', 'login_digest']
 
 /** Adds the sector of the subject and the ID of the login to the tokens. */
 export const sectors: OnlineMigration = {

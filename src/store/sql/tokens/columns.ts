@@ -49,7 +49,7 @@ const fieldColumns = {
   authorization_id: field.plain('authorizationId', 'bigint'),
   parent_id: field.plain('parentId', 'bigint'),
   sector: replaced(field.plain('sector', 'text')),
-  login_id: field.plain('loginId', 'text'),
+  login_digest: field.plain('loginDigest', 'text'),
   is_personal: field.encoded('isPersonal', 'integer', boolean),
   is_internal: field.encoded('isInternal', 'integer', boolean),
   token_type: replaced(field.plain('tokenType', 'text')),
