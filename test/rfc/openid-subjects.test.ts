@@ -76,6 +76,11 @@ describe.each(storeNames)('Core §8 on %s', (store) => {
   const userinfo = async (token: string) =>
     (await (await get('userinfo', token)).json()) as { readonly sub: string }
 
+  const infoId = async (token: string) => {
+    const info = await (await get('info', token)).json()
+    return (info as { readonly user: { readonly id: unknown } }).user.id
+  }
+
   const register = async (metadata: object) => {
     const answer = await fetch(`${app.issuer}/oauth/register`, {
       method: 'POST',
@@ -127,7 +132,7 @@ describe.each(storeNames)('Core §8 on %s', (store) => {
       refreshed.body.user?.id,
       decodeJwt(refreshed.body.access_token).sub,
       (await userinfo(refreshed.body.access_token)).sub,
-      (await (await get('info', refreshed.body.access_token)).json()).user.id,
+      await infoId(refreshed.body.access_token),
     ]
     expect(new Set(seen)).toEqual(new Set([subOf(tokens)]))
     expect(seen).not.toContain(stolen)
@@ -204,7 +209,7 @@ describe.each(storeNames)('Core §8 on %s', (store) => {
           refresh_token = '${refresh}' where id = ${found.fields.id}`,
       )
     await asBefore()
-    const answer = async () => (await (await get('info', tokens.access_token)).json()).user.id
+    const answer = () => infoId(tokens.access_token)
     expect(await answer()).toBe(subOf(tokens))
     await change(registered, { redirect_uris: ['https://victim.example/cb'] })
     const moved = await answer()
