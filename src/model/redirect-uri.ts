@@ -160,13 +160,3 @@ const encoded = (parameters: Readonly<Record<string, string | undefined>>): stri
       ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`,
     )
     .join('&')
-
-/**
- * Returns the CSP source that permits a redirect to this URI after a form was submitted. Chromium applies `form-action`
- * to this redirect too.
- */
-export const formActionSource = (uri: string): string => {
-  const { protocol, origin, host } = new URL(uri)
-  // Chromium does not accept an IPv6 address as a CSP source, and a private-use scheme has no origin.
-  return origin === 'null' || host.startsWith('[') ? protocol : origin
-}

@@ -12,6 +12,11 @@ export interface LayoutOptions {
    * navigation.
    */
   readonly navigation?: boolean
+  /**
+   * Whether the page script sends forms only to this server. Default: true. Without this limit, the script submits the
+   * form with `data-submit`.
+   */
+  readonly keepsForms?: boolean
   /** The navigation entry of this page or of its section. */
   readonly place?: Place
 }
@@ -21,12 +26,12 @@ export const layout = (
   frame: Frame,
   title: string,
   content: Html,
-  { narrow = false, navigation = true, place }: LayoutOptions = {},
+  { narrow = false, navigation = true, keepsForms = true, place }: LayoutOptions = {},
 ): Html => {
   const { brand, links, reader, texts } = frame
   return html`<!doctype html>
 <html lang="${reader.language}" dir="${reader.direction}" data-locale="${reader.locale}">
-<head>
+<head${keepsForms ? html` data-forms="own"` : ''}>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">

@@ -656,10 +656,6 @@ describe('SS-11 Clickjacking and content security policy [T093]', () => {
   ]
   const directives = ({ headers }: HttpResponse): readonly string[] =>
     (headers.get('content-security-policy') ?? '').split('; ')
-  const formAction = (response: HttpResponse): string | undefined =>
-    directives(response)
-      .find((one) => one.startsWith('form-action '))
-      ?.slice('form-action '.length)
 
   test.each<[string, () => Promise<HttpResponse>]>([
     ['the consent page', () => attack.authorize({ prompt: 'consent' }, { submit: null })],
@@ -703,21 +699,18 @@ describe('SS-11 Clickjacking and content security policy [T093]', () => {
       : attack.request(path, { agent })
   }
 
-  test.each<[string, string, Asking['client'] | undefined]>([
-    ['https://client.example/cb', 'https://client.example', undefined],
-    ['http://127.0.0.1:9/cb', 'http://127.0.0.1:9', 'pub'],
-    // Chromium does not accept IPv6 addresses as CSP sources, so the policy allows the scheme.
-    ['http://[::1]:9/cb', 'http:', 'pub'],
-    ['com.example.app:/cb', 'com.example.app:', 'pub'],
-  ])('allows the redirect to %s after the form', async (redirect_uri, source, client) => {
+  test.each<[string, Asking['client'] | undefined]>([
+    ['https://client.example/cb', undefined],
+    ['http://127.0.0.1:9/cb', 'pub'],
+    ['http://[::1]:9/cb', 'pub'],
+    ['com.example.app:/cb', 'pub'],
+  ])('does not limit the redirect to %s after a form', async (redirect_uri, client) => {
     const asking = client ? { client } : {}
     const over = { redirect_uri, prompt: 'consent' }
-    const page = await attack.authorize(over, { ...asking, submit: null })
-    expect(formAction(page)).toBe(`'self' ${source}`)
-    // The login page also allows the redirect, because the user may have consented before.
     const login = await attack.authorize(over, { ...asking, as: null })
     expect(isLoginPage(login)).toBe(true)
-    expect(formAction(login)).toBe(`'self' ${source}`)
+    for (const page of [login, await attack.authorize(over, { ...asking, submit: null })])
+      expect(directives(page).some((one) => one.startsWith('form-action'))).toBe(false)
     const { query, location } = await attack.authorize(over, asking)
     expect(location?.startsWith(redirect_uri)).toBe(true)
     expect(query.code ?? location).toMatch(/./)
@@ -727,18 +720,9 @@ describe('SS-11 Clickjacking and content security policy [T093]', () => {
     "https://client.example/cb;script-src='unsafe-inline'",
     'https://client.example/cb,x?a=b;c=d',
     'https://xn--bcher-kva.example:8443/cb',
-  ])('allows only the origin of %s as form target', async (redirectUri) => {
+  ])('does not write %s into the policy', async (redirectUri) => {
     const client = await attack.client({ redirectUris: [redirectUri] })
     const page = await attack.authorize({}, { client, submit: null })
-    expect(formAction(page)).toBe(`'self' ${new URL(redirectUri).origin}`)
-    expect(directives(page)).toHaveLength(8)
-  })
-
-  test('does not allow an unregistered origin as form target', async () => {
-    const next = new URL(attack.authorizeUrl({ redirect_uri: 'https://evil.example/cb' }))
-    const login = await attack.request(
-      `/login?${new URLSearchParams({ next: `${next.pathname}${next.search}` })}`,
-    )
-    expect(formAction(login)).toBe("'self'")
+    expect(directives(page)).toEqual(directives(await attack.request('/login')))
   })
 })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import {
-  formActionSource,
   matchRedirectUri,
   redirectUriProblem,
   splitRedirectUris,
@@ -157,12 +156,6 @@ describe('appending parameters', () => {
   test('AZ-15 encodes line breaks and lone surrogates, so that they cannot enter a header', () => {
     const address = withQuery('https://h/cb', { state: 'a\r\nSet-Cookie: x\ud800' })
     expect(address).toBe('https://h/cb?state=a%0D%0ASet-Cookie%3A%20x%EF%BF%BD')
-  })
-
-  test('returns the origin as the source for form-action, or the scheme if Chromium does not accept the origin', () => {
-    expect(formActionSource('https://h:8443/cb?x')).toBe('https://h:8443')
-    expect(formActionSource('http://[::1]:9/cb')).toBe('http:')
-    expect(formActionSource('com.example.app:/cb')).toBe('com.example.app:')
   })
 })
 

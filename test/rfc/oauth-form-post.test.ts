@@ -25,14 +25,13 @@ describe('Form Post §2', () => {
     return agent.submit(page, { confirm })
   }
 
-  test('returns a code in a form that the browser may send only to the redirect URI [T1550]', async () => {
+  test('returns a code in a form whose target is the redirect URI [T1550]', async () => {
     const page = await answered({ state: `"'><script>` })
     expect(page.status).toBe(200)
     expect(page.headers.getSetCookie()).toEqual([])
     expect(page.headers.get('cache-control')).toBe('no-store')
     const policy = page.headers.get('content-security-policy') ?? ''
-    expect(policy).toContain(`form-action ${new URL(client.redirectUri).origin}`)
-    expect(policy).not.toContain("form-action 'self'")
+    expect(policy).not.toContain('form-action')
     expect(policy).toContain("script-src 'self'")
     const html = await page.text()
     expect(html).not.toContain('<script>')

@@ -329,17 +329,6 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     expect(decided.headers.get('location')).toContain('code=')
   })
 
-  test('§4 allows the redirect URI of the stored request in the CSP of the login page', async () => {
-    const two = await TestClient.register(app, agent, {
-      redirectUris: [redirectUri, 'https://second.example/cb'],
-    })
-    const requestUri = await pushed(two, { redirect_uri: 'https://second.example/cb' })
-    const page = await new UserAgent().browse(referenceUrl(two, requestUri))
-    expect(page.headers.get('content-security-policy')).toContain(
-      "form-action 'self' https://second.example",
-    )
-  })
-
   test.each(['yes', 'no'] as const)(
     'PA-03 §7.3 rejects a reference after the decision %s [T386]',
     async (decision) => {

@@ -6,10 +6,10 @@ export const brand = 'Notes'
 
 /**
  * `script-src` permits the script of the start page and the script that adds the JWT of the session to requests.
- * `connect-src` permits the requests of the start page.
+ * `connect-src` permits the requests of the start page. Without `form-action`, a login may end at any application.
  */
 export const contentSecurityPolicy =
-  "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 
 interface Shell {
   readonly title: string

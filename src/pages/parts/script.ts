@@ -1,6 +1,21 @@
 /** The script of the pages. For instance, it adds copy buttons and displays times in the reader's time zone. */
 export const pageScript: string = `'use strict'
-const locale = document.documentElement.dataset.locale
+
+// A form of these pages may end on any site, so the content security policy does not limit the targets of forms. Send
+// forms only to this server, so that injected markup cannot send what the user types to another site. Fields and forms
+// can hide methods by their names, so do this first, and call the methods of the prototypes.
+const attribute = (element, name) => Element.prototype.getAttribute.call(element, name)
+const stayHere = (event) => {
+  const { target, submitter } = event
+  const address = (submitter && attribute(submitter, 'formaction')) ?? attribute(target, 'action')
+  if (!URL.canParse(address, location) || new URL(address, location).origin !== location.origin)
+    event.preventDefault()
+}
+const keepsForms = Document.prototype.querySelector.call(document, 'head[data-forms=own]') !== null
+if (keepsForms) addEventListener('submit', stayHere, true)
+else document.querySelector('form[data-submit]')?.submit()
+
+const { locale } = document.documentElement.dataset
 
 for (const time of document.querySelectorAll('time[data-time]')) {
   const date = new Date(time.dateTime)
@@ -52,6 +67,5 @@ for (const status of document.querySelectorAll('[role=status]')) {
   setTimeout(() => status.replaceChildren(...content), 100)
 }
 
-document.querySelector('form[data-submit]')?.submit()
 if (navigator.clipboard) document.querySelectorAll('[data-copy]').forEach(addCopyButton)
 `

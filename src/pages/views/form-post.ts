@@ -24,6 +24,6 @@ ${fields.map(({ name, value }) => html`<input type="hidden" name="${name}" value
 <p class="actions"><button type="submit">${texts.submit}</button></p>
 </form>
 </div>`,
-    { narrow: true, navigation: false },
+    { narrow: true, navigation: false, keepsForms: false },
   )
 }

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts'
 import type { SignedIn } from '../../model/auth.ts'
 import { Parameters } from '../../model/parameters.ts'
-import { formActionSource, withQuery } from '../../model/redirect-uri.ts'
+import { withQuery } from '../../model/redirect-uri.ts'
 import { sectorOf } from '../../model/sector.ts'
 import { notFound, renderProblem } from '../endpoints/responses/problem.ts'
 import { readerOf, textsOf } from '../endpoints/responses/reader.ts'
@@ -95,9 +95,8 @@ const ask = (
     user: signedIn.user.email,
     problem: refused.problem,
   }
-  const formAction = target === undefined ? undefined : formActionSource(target)
   const { status } = refused
-  return renderPage(http, server, 'logout', view, { status, signedIn, uiLocales, formAction })
+  return renderPage(http, server, 'logout', view, { status, signedIn, uiLocales })
 }
 
 const decide = async (

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
 import type { OAuthError } from '../../../model/oauth-error.ts'
-import { formActionSource, withFragment, withQuery } from '../../../model/redirect-uri.ts'
+import { withFragment, withQuery } from '../../../model/redirect-uri.ts'
 import { responseTypeNamed, returnsIdToken } from '../../../model/response-type.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { renderPage } from '../responses/render.ts'
@@ -78,7 +78,7 @@ export const errorResponse = async (
   )
 }
 
-/** Returns a page whose form sends the parameters to the redirect URI. The page forbids all other targets of forms. */
+/** Returns a page whose form sends the parameters to the redirect URI. */
 const formResponse = (
   http: HttpRequest,
   { redirectUri, uiLocales }: Pick<Target, 'redirectUri' | 'uiLocales'>,
@@ -93,6 +93,6 @@ const formResponse = (
     server,
     'formPost',
     { action: redirectUri, fields },
-    { uiLocales, onlyFormAction: formActionSource(redirectUri), keepCookie: true },
+    { uiLocales, keepCookie: true },
   )
 }

@@ -5,7 +5,7 @@ import type { AuthorizationRequest } from '../../../model/authorization-request.
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
-import { formActionSource, isRegistered, withQuery } from '../../../model/redirect-uri.ts'
+import { isRegistered, withQuery } from '../../../model/redirect-uri.ts'
 import { isWithin } from '../../../model/scope.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
@@ -137,6 +137,5 @@ const renderConsent = (
     client: { ...shared.client, redirectUri },
     problem,
   }
-  const formAction = formActionSource(redirectUri)
-  return renderPage(http, server, 'consent', view, { status, signedIn, uiLocales, formAction })
+  return renderPage(http, server, 'consent', view, { status, signedIn, uiLocales })
 }

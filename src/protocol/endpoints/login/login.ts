@@ -3,7 +3,7 @@ import { emailProblemOf, maxEmailLength } from '../../../model/email-address.ts'
 import { maxPasswordBytes } from '../../../model/field-rules.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
-import { formActionSource, withQuery } from '../../../model/redirect-uri.ts'
+import { withQuery } from '../../../model/redirect-uri.ts'
 import { userLinkPurposes } from '../../../model/user-link.ts'
 import { tryPassword } from '../../../records/users/password-tries.ts'
 import { ReferenceNotFound } from '../../../store/contract/errors.ts'
@@ -132,7 +132,6 @@ const form = async (
       keepCookie,
       headers,
       uiLocales: uiLocalesOf(request, next),
-      formAction: waiting && formActionSource(waiting.redirectUri),
     },
   )
 }

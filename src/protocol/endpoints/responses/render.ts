@@ -14,10 +14,6 @@ export interface RenderOptions {
   readonly seen?: string | undefined
   /** The requested languages, if they are not in the query of the request. */
   readonly uiLocales?: string | undefined
-  /** A CSP source to which forms of this page may redirect, in addition to this server. */
-  readonly formAction?: string | undefined
-  /** The only CSP source to which a form of this page may be sent. */
-  readonly onlyFormAction?: string | undefined
   /**
    * Whether to omit the cookie: for pages without a form, and for responses whose new cookie would overwrite a session
    * cookie.
@@ -35,14 +31,11 @@ export const renderPage = async <N extends keyof Pages>(
   options: RenderOptions = {},
 ): Promise<Response> => {
   const { status, uiLocales, keepCookie = false, headers } = options
-  const { formAction, onlyFormAction } = options
   const reader = readerOf(http, { uiLocales })
   const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
   const html = server.ui.pages[name](view, frameOf(server, reader, csrfToken, options))
   return pageResponse(html, {
     status,
-    formAction,
-    onlyFormAction,
     imageSource: logoOrigin(server.ui),
     setCookie: keepCookie ? undefined : setCookie,
     headers: {
