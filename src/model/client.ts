@@ -86,6 +86,15 @@ export interface ClientFields {
   readonly metadata: string
 }
 
+/**
+ * Returns whether a client is trusted: a user or the host registered the client, or an administrator verified it. Anyone
+ * can register a client by itself, with any name and any redirect URI.
+ */
+export const isTrusted = ({
+  origin,
+  isVerified,
+}: Pick<ClientFields, 'origin' | 'isVerified'>): boolean => origin === 'owner' || isVerified
+
 /** The owner of a client. */
 export type ClientOwner = User
 

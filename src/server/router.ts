@@ -188,7 +188,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       app.all(path.slice(0, -1), ({ req, env }) => {
         env.matched(path)
         const { path: requested, query } = httpOf(req.raw, env)
-        return movedResponse(addressWith(`${requested}/`, query))
+        return movedResponse(addressWith(`${requested}/`, query), server)
       })
     }
   }

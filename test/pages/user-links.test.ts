@@ -107,22 +107,30 @@ describe('a password reset', () => {
     expect(changed).toMatchObject({ actor: 'user', actorId: String(user.id) })
   })
 
-  test('opens the waiting authorization request after the login', async () => {
+  // Anyone can request a link for any user.
+  test.each([
+    ['opens the waiting authorization request after the login in the same browser', true],
+    ['opens no path that another browser chose', false],
+  ])('%s [T3610]', async (_, isSameBrowser) => {
     const user = await newUser()
     const request = '/oauth/authorize?client_id=x&state=1'
-    const page = await new Visitor().fill(`${forgot}?next=${encodeURIComponent(request)}`, {
+    const requester = new Visitor()
+    const page = await requester.fill(`${forgot}?next=${encodeURIComponent(request)}`, {
       email: user.email,
     })
     expect(page.html).toContain(`href="/login?next=${encodeURIComponent(request)}"`)
-    const response = await new Visitor().fill(await linkSent(), { new_password: next })
-    const { searchParams } = new URL(`${response.location}`, app.issuer)
-    expect(searchParams.get('next')).toBe(request)
+    const visitor = isSameBrowser ? requester : new Visitor()
+    const response = await visitor.fill(await linkSent(), { new_password: next })
+    const { pathname, searchParams } = new URL(`${response.location}`, app.issuer)
+    expect(pathname).toBe('/login')
+    expect(searchParams.get('next')).toBe(isSameBrowser ? request : null)
   })
 
   test('never redirects to another site', async () => {
     const user = await newUser()
-    const path = await requestReset(user.email, { next: 'https://evil.example/' })
-    const response = await new Visitor().fill(path, { new_password: next })
+    const visitor = new Visitor()
+    await visitor.fill(forgot, { email: user.email, next: 'https://evil.example/' })
+    const response = await visitor.fill(await linkSent(), { new_password: next })
     expect(new URL(`${response.location}`, app.issuer).searchParams.get('next')).toBe('/')
   })
 

@@ -3,6 +3,7 @@ import { createRemoteJWKSet, decodeJwt, type JWTVerifyResult, jwtVerify } from '
 import type { ClientInput } from 'svc-oauth2server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { receiveLogoutTokens } from '../support/logout-tokens.ts'
+import { sendJson } from '../support/registration.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
 import { formIn, ping, TestClient, type TokenBody, UserAgent } from '../support/user-agent.ts'
@@ -213,6 +214,60 @@ describe('RP-Initiated Logout', () => {
     expect(await isLoggedIn(started)).toBe(true)
     expect((await decide({})).status).toBe(200)
     expect(await isLoggedIn(started)).toBe(false)
+  })
+
+  test('§4 sends a browser that is not logged in to a client that registered itself only after its verification [T3611]', async () => {
+    await using open = await start({ dynamicRegistration: 'open' })
+    const { app, agent } = open
+    const evilUri = 'https://evil.example:8443/bye'
+    const { body } = await sendJson('POST', `${app.issuer}/oauth/register`, {
+      redirect_uris: [evilUri],
+      post_logout_redirect_uris: [evilUri],
+      client_name: 'Evil',
+      scope: 'openid',
+    })
+    const { client_id: clientId, client_secret: clientSecret } = body
+    const registered = { clientId, clientSecret, redirectUri: evilUri }
+    const evil = new TestClient(app, agent, registered, 'basic')
+    // The attacker logs in at this server, and uses the ID token for all visitors.
+    const { id_token = '' } = await evil.tokens({ scope: 'openid' })
+    const url = logoutUrl(open, { id_token_hint: id_token, post_logout_redirect_uri: evilUri })
+    const visit = async (visitor = new UserAgent()) => {
+      const answer = await visitor.fetch(url)
+      return [answer.status, answer.headers.get('location'), await answer.text()] as const
+    }
+    const [status, location, html] = await visit()
+    expect([status, location]).toEqual([200, null])
+    expect(html).toContain(`href="${evilUri}"`)
+    expect(html).toContain('<bdi>evil.example:8443</bdi>')
+    // The user of the session is sent back, and so are all visitors of a verified client.
+    expect((await visit(agent))[1]).toBe(evilUri)
+    await app.server.clients.mark(evil.clientId, { isVerified: true })
+    expect((await visit())[1]).toBe(evilUri)
+  })
+
+  test('a decision that arrives after the end of the session leads only to a trusted client [T3612]', async () => {
+    await using open = await start({ dynamicRegistration: 'open' })
+    const { app, agent } = open
+    const evilUri = 'https://evil.example/bye'
+    const { body } = await sendJson('POST', `${app.issuer}/oauth/register`, {
+      redirect_uris: [evilUri],
+      post_logout_redirect_uris: [evilUri],
+    })
+    for (const [client_id, uri, to] of [
+      [body.client_id, evilUri, null],
+      [open.client.clientId, returnUri, returnUri],
+    ] as const) {
+      const page = await agent.browse(logoutUrl(open, { client_id, post_logout_redirect_uri: uri }))
+      const { hidden } = formIn(await page.text())
+      // A stranger may send the form, because it is sealed for no session.
+      const answer = await new UserAgent().fetch(`${app.issuer}/oauth/logout`, {
+        method: 'POST',
+        body: new URLSearchParams({ ...hidden, confirm: 'yes' }),
+      })
+      expect([to, answer.status]).toEqual([to, to === null ? 200 : 303])
+      expect(answer.headers.get('location')).toBe(to)
+    }
   })
 
   test('without an ID token, returns a link instead of a redirect to a browser that is not logged in [T1568]', async () => {

@@ -8,6 +8,12 @@ export interface LoggedOutView {
   readonly back: string | undefined
 }
 
+// Show where the link leads: the page may not have redirected, because the server does not trust the client.
+const hostOf = (address: string): string => {
+  const { origin, host, protocol } = new URL(address)
+  return origin === 'null' ? protocol : host
+}
+
 /** The page that confirms the logout. */
 export const loggedOutPage: PageTemplate<LoggedOutView> = ({ back }, frame) => {
   const { logout: texts, error } = frame.texts
@@ -20,7 +26,7 @@ export const loggedOutPage: PageTemplate<LoggedOutView> = ({ back }, frame) => {
 <p>${
       back === undefined
         ? html`<a href="${frame.links.home}">${error.home}</a>`
-        : html`<a href="${back}" rel="noreferrer">${texts.back}</a>`
+        : html`<a href="${back}" rel="noreferrer">${texts.back}</a> <small><bdi>${hostOf(back)}</bdi></small>`
     }</p>
 </div>`,
     { narrow: true, navigation: false },

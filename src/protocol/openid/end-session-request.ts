@@ -7,13 +7,21 @@ import { withQuery } from '../../model/redirect-uri.ts'
 import type { ServerContext } from '../server-context.ts'
 import { type VerifiedHint, verifiedHint } from './id-token-hint.ts'
 
+/** A registered post-logout redirect URI, and the URI with the `state`. */
+export interface PostLogoutTarget {
+  readonly client: Client
+  readonly uri: string
+  readonly state: string | undefined
+  readonly address: string
+}
+
 /** A request of a client to log the user out. OpenID Connect RP-Initiated Logout §2. */
 export interface EndSessionRequest {
   /** The verified ID token; undefined without a valid ID token. */
   readonly hint: VerifiedHint | undefined
   readonly client: Client | undefined
-  /** The URL to which the browser returns, with the `state`. */
-  readonly target: string | undefined
+  /** The URL to which the browser returns. */
+  readonly target: PostLogoutTarget | undefined
   readonly uiLocales: string | undefined
 }
 
@@ -60,20 +68,31 @@ export const readEndSessionRequest = async (
   return { hint, client, target: targetIn(params, clientId, client), uiLocales }
 }
 
+/** Returns the target of a client's request; undefined if the URI is not registered, or the client is not active. */
+export const targetOf = (
+  client: Client | undefined,
+  uri: string,
+  state: string | undefined,
+): PostLogoutTarget | undefined => {
+  const { post_logout_redirect_uris: registered = [] } = client ? keptMetadata(client) : {}
+  if (!client?.isActive || !registered.includes(uri)) return undefined
+  return { client, uri, state, address: withQuery(uri, { state }) }
+}
+
 const targetIn = (
   params: Parameters,
   clientId: string | undefined,
   client: Client | undefined,
-): string | undefined => {
+): PostLogoutTarget | undefined => {
   const uri = params.optional('post_logout_redirect_uri')
   if (uri === undefined) return undefined
   if (clientId === undefined)
     throw refused('post_logout_redirect_uri needs client_id or a valid id_token_hint.')
-  const { post_logout_redirect_uris: registered = [] } = client ? keptMetadata(client) : {}
-  if (!client?.isActive || !registered.includes(uri))
-    throw refused('post_logout_redirect_uri is not registered for the client of this request.')
   const state = params.opaque('state')
+  const target = targetOf(client, uri, state)
+  if (!target)
+    throw refused('post_logout_redirect_uri is not registered for the client of this request.')
   if (state !== undefined && state.length > maxStateLength)
     throw refused(`state is longer than ${maxStateLength} characters.`)
-  return withQuery(uri, { state })
+  return target
 }

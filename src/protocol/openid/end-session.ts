@@ -3,6 +3,7 @@ import type { SignedIn } from '../../model/auth.ts'
 import { Parameters } from '../../model/parameters.ts'
 import { withQuery } from '../../model/redirect-uri.ts'
 import { sectorOf } from '../../model/sector.ts'
+import { mayReturn } from '../destinations.ts'
 import { notFound, renderProblem } from '../endpoints/responses/problem.ts'
 import { readerOf, textsOf } from '../endpoints/responses/reader.ts'
 import { renderPage } from '../endpoints/responses/render.ts'
@@ -15,12 +16,15 @@ import {
   type EndSessionRequest,
   queryOfForm,
   readEndSessionRequest,
+  targetOf,
 } from './end-session-request.ts'
 import { sidOf } from './sid.ts'
 
 /** The part of a request that the user confirmed, sealed in the form. */
 interface Confirmed {
-  readonly target: string | undefined
+  readonly clientId?: string | undefined
+  readonly uri?: string | undefined
+  readonly state?: string | undefined
   readonly uiLocales: string | undefined
 }
 
@@ -39,7 +43,7 @@ export const endSessionEndpoint: Endpoint = {
     const params = new Parameters(text)
     if (params.repeated('confirm').length > 0) return decide(http, params, server)
     // Browsers send no session cookie with a form of another site. They send the cookie when they follow this redirect.
-    return redirectResponse(`${addressOf(server)}?${queryOfForm(text)}`)
+    return redirectResponse({ page: `${addressOf(server)}?${queryOfForm(text)}` }, server)
   },
 }
 
@@ -53,14 +57,16 @@ const answer = async (
 ): Promise<Response> => {
   const request = await readEndSessionRequest(params, http, server)
   const signedIn = await server.sessions.signedIn(browserOf(http))
-  if (!signedIn) return done(http, request, request.hint !== undefined, server)
+  if (!signedIn) return done(http, request, visitor(request.hint !== undefined), server)
   const { hostLogout } = server.ui.links
   // The application ends its session, and then sends the browser back to this request.
-  if (server.sessions.isHosted && hostLogout !== null)
-    return redirectResponse(withQuery(hostLogout, { next: `${addressOf(server)}?${http.query}` }))
+  if (server.sessions.isHosted && hostLogout !== null) {
+    const page = withQuery(hostLogout, { next: `${addressOf(server)}?${http.query}` })
+    return redirectResponse({ page }, server)
+  }
   if (!(await isProven(request, signedIn, server))) return ask(http, request, signedIn, server)
   const cookie = await server.sessions.signOut(browserOf(http))
-  return done(http, request, true, server, cookie)
+  return done(http, request, { isConfirmed: true, isLoggedIn: true }, server, cookie)
 }
 
 /** Returns whether the ID token in the request belongs to this session and this user. RP-Initiated Logout §2. */
@@ -87,7 +93,8 @@ const ask = (
   refused: { readonly problem?: string; readonly status?: number } = {},
 ): Promise<Response> => {
   const { target, uiLocales, client } = request
-  const confirmed: Confirmed = { target, uiLocales }
+  const { uri, state } = target ?? {}
+  const confirmed: Confirmed = { clientId: client?.clientId, uri, state, uiLocales }
   const view = {
     action: addressOf(server),
     request: server.keys.seal('transient', JSON.stringify(confirmed), claims),
@@ -108,38 +115,53 @@ const decide = async (
     return renderProblem(http, server, 'staleLogout', { status: 403 })
   const text = server.keys.open('transient', params.opaque('logout_request') ?? '', claims)
   if (text === undefined) return renderProblem(http, server, 'staleLogout', { status: 400 })
-  const { target, uiLocales }: Confirmed = JSON.parse(text)
-  const request = { target, uiLocales, hint: undefined, client: undefined }
+  const { clientId, uri, state, uiLocales }: Confirmed = JSON.parse(text)
+  const { address } = http
+  const client = clientId === undefined ? undefined : await server.getClient(clientId, { address })
+  const target = uri === undefined ? undefined : targetOf(client, uri, state)
+  const request = { target, uiLocales, hint: undefined, client }
   const signedIn = await server.sessions.signedIn(browserOf(http))
-  if (!signedIn) return done(http, request, target !== undefined, server)
+  if (!signedIn) return done(http, request, visitor(true), server)
   const cookie = http.headers.get('cookie')
   if (!server.sessions.isCsrfToken(cookie, params.optional('csrf_token'))) {
     const { problem } = textsOf(readerOf(http, { uiLocales }))
     return ask(http, request, signedIn, server, { problem: problem.stale, status: 403 })
   }
-  if (params.optional('confirm') !== 'yes') return redirectResponse(server.ui.links.home)
+  if (params.optional('confirm') !== 'yes')
+    return redirectResponse({ page: server.ui.links.home }, server)
   const ended = await server.sessions.signOut(browserOf(http))
-  return done(http, request, target !== undefined, server, ended)
+  return done(http, request, { isConfirmed: true, isLoggedIn: true }, server, ended)
 }
 
+interface Confirmation {
+  /** Whether an ID token or the user confirmed the request. */
+  readonly isConfirmed: boolean
+  /** Whether this request ended a session. */
+  readonly isLoggedIn: boolean
+}
+
+/** Returns the confirmation of a request without a session. */
+const visitor = (isConfirmed: boolean): Confirmation => ({ isConfirmed, isLoggedIn: false })
+
 /**
- * Returns the browser to the client, or shows that nobody is logged in.
- * @param mayRedirect whether an ID token or the user confirmed the request; otherwise, the page only links to the client
+ * Returns the browser to the client, or shows that nobody is logged in, with a link to the client. Any client can obtain
+ * an ID token for its own user, so an ID token alone does not send other visitors to a client that is not trusted.
  */
 const done = async (
   http: HttpRequest,
   { target, uiLocales }: Pick<EndSessionRequest, 'target' | 'uiLocales'>,
-  mayRedirect: boolean,
+  { isConfirmed, isLoggedIn }: Confirmation,
   server: ServerContext,
   setCookie?: string,
 ): Promise<Response> => {
   const cookies = setCookie === undefined ? [] : [setCookie]
-  if (mayRedirect && target !== undefined) return redirectResponse(target, ...cookies)
+  if (target && isConfirmed && mayReturn({ ...target, isLoggedIn }))
+    return redirectResponse({ ...target, isLoggedIn }, server, ...cookies)
   const page = await renderPage(
     http,
     server,
     'loggedOut',
-    { back: target },
+    { back: target?.address },
     { uiLocales, keepCookie: true },
   )
   if (setCookie !== undefined) page.headers.append('set-cookie', setCookie)

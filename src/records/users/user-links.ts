@@ -16,6 +16,8 @@ export interface OpenedLink {
   readonly email: string
   /** The path to open after the login. */
   readonly next: string
+  /** The CSRF token of the browser that requested the link. Only this browser may open `next`. */
+  readonly browser: string | undefined
 }
 
 /** A link that was created for a recipient. */
@@ -53,24 +55,28 @@ export class UserLinks {
   async create(
     purpose: UserLinkPurpose,
     typed: string,
-    next: string,
+    after: Pick<OpenedLink, 'next' | 'browser'>,
   ): Promise<CreatedLink | undefined> {
     const email = validEmail(typed)
-    const link = await this.#linkTo(purpose, email, next)
+    const link = await this.#linkTo(purpose, email, after)
     // Without a recipient, store null, so that the store operations are the same.
     const token = await this.#values.put(link, this.#context.clock() + linkLifetime * 1000, email)
     return link ? { purpose: link.purpose, email, token } : undefined
   }
 
-  async #linkTo(purpose: UserLinkPurpose, email: string, next: string): Promise<StoredLink | null> {
+  async #linkTo(
+    purpose: UserLinkPurpose,
+    email: string,
+    after: Pick<OpenedLink, 'next' | 'browser'>,
+  ): Promise<StoredLink | null> {
     const found = await this.#users.withMark(email)
     if (!found)
-      return purpose === 'sign_up' ? { purpose, email, next, userId: null, mark: '' } : null
+      return purpose === 'sign_up' ? { purpose, email, ...after, userId: null, mark: '' } : null
     const { id, active, emailVerified, mark } = found
     const isDone = purpose === 'verify_email' && emailVerified
     if (!active || isDone) return null
     const asked = purpose === 'sign_up' ? 'reset_password' : purpose
-    return { purpose: asked, email, next, userId: id, mark }
+    return { purpose: asked, email, ...after, userId: id, mark }
   }
 
   /**

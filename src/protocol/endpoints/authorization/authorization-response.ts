@@ -3,12 +3,13 @@ import type { AuthorizationRequest } from '../../../model/authorization-request.
 import type { OAuthError } from '../../../model/oauth-error.ts'
 import { withFragment, withQuery } from '../../../model/redirect-uri.ts'
 import { responseTypeNamed, returnsIdToken } from '../../../model/response-type.ts'
+import { destinationOf, type Visit } from '../../destinations.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
 import { supportedResponseTypes } from '../token/supported.ts'
 
-type Target = {
+interface AnsweredRequest extends Visit {
   readonly redirectUri: string
   readonly responseType: string | undefined
   readonly responseMode: string | undefined
@@ -42,15 +43,15 @@ export const addedParameters = async (
 export const grantedResponse = async (
   http: HttpRequest,
   response: ResponseParameters,
-  target: AuthorizationRequest,
+  target: AuthorizationRequest & Visit,
   added: ResponseParameters,
   server: ServerContext,
 ): Promise<Response> => {
-  const { redirectUri, responseMode, state } = target
+  const { responseMode, state } = target
   const parameters = { ...response, state, ...added }
   if (responseMode === 'form_post') return formResponse(http, target, parameters, server)
   const place = responseMode === 'fragment' ? withFragment : withQuery
-  return redirectResponse(place(redirectUri, parameters))
+  return redirectResponse(placed(target, place, parameters), server)
 }
 
 /**
@@ -62,7 +63,7 @@ export const grantedResponse = async (
 export const errorResponse = async (
   http: HttpRequest,
   error: OAuthError,
-  target: Target,
+  target: AnsweredRequest,
   server: ServerContext,
   answered?: Remembered,
 ): Promise<Response> => {
@@ -71,28 +72,39 @@ export const errorResponse = async (
   if (target.responseMode === 'form_post') return formResponse(http, target, parameters, server)
   const type = responseTypeNamed(target.responseType ?? '')
   if (type && returnsIdToken(type) && supportedResponseTypes(server).includes(type))
-    return redirectResponse(withFragment(target.redirectUri, parameters))
-  const inQuery = withQuery(target.redirectUri, parameters)
-  return redirectResponse(
-    target.responseType === 'token' ? withFragment(inQuery, parameters) : inQuery,
-  )
+    return redirectResponse(placed(target, withFragment, parameters), server)
+  const inQuery = placed(target, withQuery, parameters)
+  if (target.responseType !== 'token') return redirectResponse(inQuery, server)
+  const address = withFragment(inQuery.address, parameters)
+  return redirectResponse({ ...inQuery, address }, server)
 }
+
+/** Returns the redirect URI with the parameters of the response. */
+const placed = (
+  { redirectUri: uri, client, isLoggedIn }: Pick<AnsweredRequest, 'redirectUri'> & Visit,
+  place: (uri: string, parameters: ResponseParameters) => string,
+  parameters: ResponseParameters,
+) => ({ client, isLoggedIn, uri, address: place(uri, parameters) })
 
 /** Returns a page whose form sends the parameters to the redirect URI. */
 const formResponse = (
   http: HttpRequest,
-  { redirectUri, uiLocales }: Pick<Target, 'redirectUri' | 'uiLocales'>,
+  target: Pick<AnsweredRequest, 'redirectUri' | 'uiLocales'> & Visit,
   parameters: ResponseParameters,
   server: ServerContext,
 ): Promise<Response> => {
   const fields = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name, value }],
   )
+  const action = destinationOf(
+    placed(target, (uri) => uri, parameters),
+    server,
+  )
   return renderPage(
     http,
     server,
     'formPost',
-    { action: redirectUri, fields },
-    { uiLocales, keepCookie: true },
+    { action, fields },
+    { uiLocales: target.uiLocales, keepCookie: true },
   )
 }

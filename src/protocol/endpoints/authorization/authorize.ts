@@ -3,13 +3,14 @@ import { type HttpRequest, maxQueryLength } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
 import type { Consent } from '../../../model/authorization.ts'
 import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
-import type { Client } from '../../../model/client.ts'
+import { type Client, isTrusted } from '../../../model/client.ts'
 import { ExpiredRequest, OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
+import { mayReturn } from '../../destinations.ts'
 import type { ReferredRequest } from '../../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../../plug-ins.ts'
-import type { ServerContext, Ui } from '../../server-context.ts'
+import type { ServerContext } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
 import { rememberedScopes } from '../consent/optional-scopes.ts'
 import { uiLocalesIn } from '../responses/reader.ts'
@@ -68,7 +69,7 @@ export const authorizationEndpoint: Endpoint = {
       proven = await proveRedirect(meant.params, server, { address })
     } catch (error) {
       // An expired request object may contain the redirect URI, so its expiry is the reason.
-      return toErrorView(meant?.refusal ?? error, text, server.ui, {
+      return toErrorView(meant?.refusal ?? error, text, server, {
         details: await keepDetails(request, error, server),
       })
     }
@@ -127,17 +128,16 @@ const authorize = async (
   } catch (error) {
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
-    // Without a login, redirect only final errors, and only to trusted clients. Otherwise, a link could send any visitor
-    // to another site (RFC 9700 §4.11.2).
+    // Without a login, redirect only final errors.
+    const visit = { client: proven.client, isLoggedIn: signedIn !== undefined }
     if (!signedIn) {
       const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
       if (!isFinal) return toLogin(text, server)
-      if (!isTrusted(proven.client))
-        return toErrorView(error, text, server.ui, { code: known.code })
+      if (!mayReturn(visit)) return toErrorView(error, text, server, { code: known.code })
     }
     noteRefusal(known, proven.client, server)
     const state = isTooLong(proven.state) ? undefined : proven.state
-    return await errorResponse(http, known, { ...proven, state }, server)
+    return await errorResponse(http, known, { ...proven, ...visit, state }, server)
   }
 }
 
@@ -167,9 +167,6 @@ const noteRefusal = (
   if (!usualErrors.includes(code)) refusals.note(client, { error: code, description: message })
 }
 
-// A client is trusted if a user or the host registered the client, or if an administrator verified the client.
-const isTrusted = ({ origin, isVerified }: Client): boolean => origin === 'owner' || isVerified
-
 interface GivenConsent {
   readonly consent: Consent
   /** The requested scopes that the consent grants. */
@@ -194,7 +191,7 @@ const givenConsent = async (
 const toErrorView = (
   error: unknown,
   text: string,
-  { errorView }: Ui,
+  server: ServerContext,
   {
     code = 'invalid_request',
     details,
@@ -209,7 +206,7 @@ const toErrorView = (
     reason: known instanceof ExpiredRequest ? expiredReason : undefined,
     [detailsParameter]: details,
   }
-  return redirectResponse(withQuery(errorView, view))
+  return redirectResponse({ page: withQuery(server.ui.errorView, view) }, server)
 }
 
 /** Redirects to the login page. */
@@ -218,7 +215,7 @@ const toLogin = (
   server: ServerContext,
   prompt?: AuthorizationRequest['prompt'],
   asked?: string,
-): Response => redirectResponse(loginAddress(text, server, prompt, asked))
+): Response => redirectResponse({ page: loginAddress(text, server, prompt, asked) }, server)
 
 /**
  * Returns the URL of the login page. After the login, the browser sends the request again, without secrets.

@@ -69,8 +69,8 @@ export const useOtherAccount = async (
   const stored = await server.shortLived.pending.get(id)
   const isOwn = stored?.userId === signedIn?.user.id && stored?.sessionId === signedIn?.sessionId
   if (!stored || !isOwn) return renderProblem(http, server, 'decided', { status: 400 })
-  const login = { next: stored.again, prompt: 'login' }
-  return redirectResponse(withQuery(server.ui.links.login, login))
+  const page = withQuery(server.ui.links.login, { next: stored.again, prompt: 'login' })
+  return redirectResponse({ page }, server)
 }
 
 /** Grants or denies a stored request, as the user decided. The first decision is final. */
@@ -88,7 +88,13 @@ export const decide = async (
   }
   if (!allowed) {
     const denied = new OAuthError('access_denied', 'The user refused the request.')
-    return errorResponse(http, denied, request, server, request.extensions)
+    return errorResponse(
+      http,
+      denied,
+      { ...request, client, isLoggedIn: true },
+      server,
+      request.extensions,
+    )
   }
   try {
     if (!isWithin(request.scopes, client.scopeCeiling))
@@ -98,7 +104,8 @@ export const decide = async (
   } catch (error) {
     // The stored request is consumed, so send the error to the client. The client can then start a new request.
     const known = asOAuthError(error)
-    if (known instanceof OAuthError) return errorResponse(http, known, request, server)
+    if (known instanceof OAuthError)
+      return errorResponse(http, known, { ...request, client, isLoggedIn: true }, server)
     throw error
   }
 }

@@ -60,7 +60,8 @@ export const grant = async (
   // The metrics count a code when the client redeems it.
   const tokens =
     code === undefined ? await server.operations.countGrant('implicit', issue) : await issue()
-  return grantedResponse(http, { code, ...tokens }, request, added, server)
+  const target = { ...request, client, isLoggedIn: true }
+  return grantedResponse(http, { code, ...tokens }, target, added, server)
 }
 
 const newCode = (

@@ -102,4 +102,4 @@ const form = (
 }
 
 const toLogin = (http: HttpRequest, params: Parameters, server: ServerContext): Response =>
-  redirectResponse(deviceLogin(http, codeIn(params), server))
+  redirectResponse({ page: deviceLogin(http, codeIn(params), server) }, server)

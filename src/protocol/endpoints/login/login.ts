@@ -7,10 +7,10 @@ import { withQuery } from '../../../model/redirect-uri.ts'
 import { userLinkPurposes } from '../../../model/user-link.ts'
 import { tryPassword } from '../../../records/users/password-tries.ts'
 import { ReferenceNotFound } from '../../../store/contract/errors.ts'
+import { destinationOf } from '../../destinations.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
-import { safeNext } from '../../session/safe-next.ts'
 import {
   type ProvenRedirect,
   proveRedirect,
@@ -36,9 +36,10 @@ export const loginEndpoint: Endpoint = {
 
 const show = async (request: HttpRequest, server: ServerContext): Promise<Response> => {
   const params = request.queryParameters()
-  const next = safeNext(params.repeated('next'), server)
+  const next = destinationOf({ path: params.repeated('next') }, server)
   const again = params.repeated('prompt').includes('login')
-  if (!again && (await server.sessions.signedIn(browserOf(request)))) return redirectResponse(next)
+  if (!again && (await server.sessions.signedIn(browserOf(request))))
+    return redirectResponse({ path: [next] }, server)
   const { userLinks } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
   const purpose = userLinkPurposes.find((one) => params.repeated('done').includes(one))
   const email = loginHintIn(next)
@@ -51,7 +52,7 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
 
 const logIn = async (request: HttpRequest, server: ServerContext): Promise<Response> => {
   const params = await request.form()
-  const next = safeNext(params.repeated('next'), server)
+  const next = destinationOf({ path: params.repeated('next') }, server)
   const email = params.optional('email') ?? ''
   const view = { next, email, status: 403 }
   const { login: texts, problems } = textsOf(
@@ -83,8 +84,9 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
       return again(isUnseen ? problems.emailUnseen : texts.wrong)
     }
     const session = await server.sessions.signIn(user.id, browserOf(request), user.passwordHash)
-    const location = withLoginProof(next, server.sessions.idIn(session), server)
-    return redirectResponse(location, session, server.knownBrowsers.remember(email, user, cookie))
+    const page = withLoginProof(next, server.sessions.idIn(session), server)
+    const browser = server.knownBrowsers.remember(email, user, cookie)
+    return redirectResponse({ page }, server, session, browser)
   } catch (error) {
     if (error instanceof ReferenceNotFound) return again(texts.wrong)
     if (!(error instanceof OAuthError && error.status === 429) || prefersJson(request)) throw error

@@ -13,12 +13,13 @@ export const logoutEndpoint: Endpoint = {
     const refused = () => renderProblem(request, server, 'staleLogout', { status: 403 })
     if (isForeign(request, server.issuer)) return refused()
     const params = await request.form()
+    const home = { page: ui.links.home }
     const cookie = request.headers.get('cookie') ?? ''
     const isOurs = sessions.isCsrfToken(cookie, params.optional('csrf_token'))
     // The user has logged out before, for instance in another tab, so nothing remains to be done.
     if (!isOurs && !cookie.includes(`${sessions.cookieName}=`))
-      return redirectResponse(ui.links.home)
+      return redirectResponse(home, server)
     if (!isOurs) return refused()
-    return redirectResponse(ui.links.home, await sessions.signOut(browserOf(request)))
+    return redirectResponse(home, server, await sessions.signOut(browserOf(request)))
   },
 }

@@ -1,5 +1,6 @@
 import { HttpResponse, jsonText, noStore } from '../../../http/response.ts'
 import type { Html } from '../../../pages/html.ts'
+import { destinationOf, type Target } from '../../destinations.ts'
 
 export const jsonResponse = (
   body: object,
@@ -77,15 +78,26 @@ export const pageResponse = async (html: Html, options: PageOptions = {}): Promi
   return response
 }
 
-/** Redirects to the canonical URL with 308, which preserves the method and the body. */
-export const movedResponse = (location: string): Response =>
-  new Response(null, { status: 308, headers: { ...noStore, location } })
+type Server = Parameters<typeof destinationOf>[1]
 
-/** Redirects with 303, so that browsers do not send the form to the new URL (RFC 9700 §4.12). */
-export const redirectResponse = (location: string, ...setCookies: readonly string[]): Response => {
+/** Redirects to the canonical URL with 308, which preserves the method and the body. */
+export const movedResponse = (page: string, server: Server): Response => {
+  const location = destinationOf({ page }, server)
+  return new Response(null, { status: 308, headers: { ...noStore, location } })
+}
+
+/**
+ * Redirects with 303, so that browsers do not send the form to the new URL (RFC 9700 §4.12).
+ * @throws OAuthError if the browser must not be sent to this URL
+ */
+export const redirectResponse = (
+  target: Target,
+  server: Server,
+  ...setCookies: readonly string[]
+): Response => {
   const response = new Response(null, {
     status: 303,
-    headers: { ...noStore, location },
+    headers: { ...noStore, location: destinationOf(target, server) },
   })
   for (const setCookie of setCookies) response.headers.append('set-cookie', setCookie)
   return response

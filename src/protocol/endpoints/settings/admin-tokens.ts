@@ -41,7 +41,7 @@ export const adminTokensPage = settingsPage({
       // The text may be the value of a token, for example from a bookmark. Do not repeat the value in links. Do not
       // report that no token was found, because this list does not search by value.
       await leaveNotice(request, ui.links.adminTokens, { problem: 'looksLikeSecret' })
-      return redirectResponse(ui.links.adminTokens)
+      return redirectResponse({ page: ui.links.adminTokens }, server)
     }
     await server.operations.flushTokenUses()
     const isPersonal = searchedIn(request, 'kind') === 'personal'

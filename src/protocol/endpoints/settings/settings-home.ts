@@ -9,7 +9,7 @@ export const settingsHome: Endpoint = {
   path: ({ settingsPrefix }) => `${settingsPrefix}/`,
   methods: ['GET'],
   errors: 'page',
-  async handle(_http, { ui }) {
-    return redirectResponse(ui.links.applications)
+  async handle(_http, server) {
+    return redirectResponse({ page: server.ui.links.applications }, server)
   },
 }

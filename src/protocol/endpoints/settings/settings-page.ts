@@ -137,7 +137,8 @@ const fromPerson = async (
       () => false,
     )
     const isLost = !isStored && changed.notice?.secret !== undefined
-    return isLost ? showSecret(request, changed) : redirectResponse(changed.location)
+    if (isLost) return showSecret(request, changed)
+    return redirectResponse({ page: changed.location }, server)
   } catch (error) {
     if (error instanceof OAuthError && error.status === 429) {
       const { status, headers } = error

@@ -41,5 +41,6 @@ export const settingsRequestOf = async (
   const reader = readerOf(http)
   if (signedIn) return { http, server, signedIn, asJson, reader, texts: textsOf(reader) }
   if (asJson) throw server.resourceServer.unauthenticated()
-  return redirectResponse(withQuery(server.ui.links.login, { next: await back() }))
+  const page = withQuery(server.ui.links.login, { next: await back() })
+  return redirectResponse({ page }, server)
 }

@@ -8,10 +8,11 @@ export const verifyEmailPage = settingsPage({
   isShown: false,
   show: showSessions,
   tooMany: ({ userLinks }) => userLinks.tooMany,
-  async change({ http, server, signedIn, reader, texts }) {
+  async change({ http, server, signedIn, reader, texts }, params) {
     const location = server.ui.links.sessions ?? ''
     const { email } = signedIn.user
-    const link = { purpose: 'verify_email', email, next: location } as const
+    const browser = params.optional('csrf_token')
+    const link = { purpose: 'verify_email', email, next: location, browser } as const
     await sendLink({ ...link, language: reader.language }, http, server)
     return { location, notice: { done: texts.done.linkSent(email) } }
   },

@@ -42,8 +42,12 @@ const use = async (
     const password = form.opaque('new_password') ?? ''
     const used = await server.userLinks.use(form.optional('token') ?? '', password)
     if (!used) return invalid(http, server)
-    const { next, purpose } = used
-    return redirectResponse(withQuery(server.ui.links.login, { next, done: purpose }))
+    const { browser, purpose } = used
+    // Anyone can request a link for any user, with any path. Open the path only in the browser that requested the link.
+    const isRequester = server.sessions.isCsrfToken(http.headers.get('cookie'), browser)
+    const next = isRequester ? used.next : undefined
+    const page = withQuery(server.ui.links.login, { next, done: purpose })
+    return redirectResponse({ page }, server)
   } catch (error) {
     if (!(error instanceof InvalidField)) throw error
     const problem = problemOf(error, { texts, reader })

@@ -5,10 +5,10 @@ import { withQuery } from '../../../model/redirect-uri.ts'
 import type { UserLinkPurpose } from '../../../model/user-link.ts'
 import type { RequestLinkView } from '../../../pages/views/request-link.ts'
 import type { Settings } from '../../../settings/settings.ts'
+import { destinationOf } from '../../destinations.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { isForeign } from '../../session/browser.ts'
-import { safeNext } from '../../session/safe-next.ts'
 import { prefersJson } from '../responses/prefers-json.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
@@ -26,7 +26,7 @@ const requestLink = (purpose: Purpose, path: (settings: Settings) => string): En
   async handle(http, server) {
     const action = `${server.basePath}${path(server.settings)}`
     const form = http.method === 'POST' ? await http.form() : http.queryParameters()
-    const next = safeNext(form.repeated('next'), server)
+    const next = destinationOf({ path: form.repeated('next') }, server)
     const empty = { purpose, action, next, email: '', isSent: false, problem: undefined }
     return http.method === 'POST'
       ? send(http, server, { ...empty, email: form.optional('email') ?? '' }, form)
@@ -52,7 +52,8 @@ const send = async (
     )
   try {
     const { purpose, email, next } = view
-    await sendLink({ purpose, email, next, language: reader.language }, http, server)
+    const browser = form.optional('csrf_token')
+    await sendLink({ purpose, email, next, browser, language: reader.language }, http, server)
     return show(http, server, { ...view, isSent: true })
   } catch (error) {
     if (error instanceof InvalidField) {

@@ -10,6 +10,8 @@ interface RequestedLink {
   readonly email: string
   /** The path to open after the login. */
   readonly next: string
+  /** The CSRF token of the browser that requests the link. */
+  readonly browser: string | undefined
   readonly language: string
 }
 
@@ -18,13 +20,13 @@ interface RequestedLink {
  * @throws OAuthError 429 with `Retry-After` after too many requests; InvalidField if the e-mail address is malformed
  */
 export const sendLink = async (
-  { purpose, email, next, language }: RequestedLink,
+  { purpose, email, next, browser, language }: RequestedLink,
   { address }: Pick<HttpRequest, 'address'>,
   server: ServerContext,
 ): Promise<void> => {
   await server.limits.consume('userLinksOfAddress', address)
   await server.limits.consume('userLinks', '', `link ${accountKey(email)}`)
-  const link = await server.userLinks.create(purpose, email, next)
+  const link = await server.userLinks.create(purpose, email, { next, browser })
   if (!link) return
   const url = `${server.issuer}${openLinkPath(server.settings)}?token=${link.token}`
   const { purpose: allowed, email: recipient } = link
