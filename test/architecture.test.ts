@@ -81,7 +81,11 @@ const layers: readonly Layer[] = [
     may: [...ground, ...contracts, 'store/sql/'],
   },
   { file: ['http/outbound/outbound.ts'], may: [] },
-  { file: ['http/outbound/'], may: ['http/outbound/', 'model/'], types: ['settings/'] },
+  {
+    file: ['http/outbound/'],
+    may: ['http/outbound/', 'model/', 'crypto/passwords/fair-queue.ts'],
+    types: ['settings/'],
+  },
   { file: ['http/'], may: ['http/', ...ground, ...storeContract] },
   { file: ['records/limits.ts'], may: [...ground, ...storeContract, 'settings/limit-table.ts'] },
   { file: ['records/'], may: ['records/', ...ground, ...storeContract], types: ['settings/'] },

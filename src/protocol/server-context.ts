@@ -118,8 +118,10 @@ export interface Logouts {
    * @param sessionId the session of the application; undefined for all sessions of the user
    */
   loggedOut(userId: UserId, sessionId?: string): Promise<void>
-  /** Cancels all attempts to notify clients. */
-  stop(): void
+  /** Begins to send the notices that are due, also those of ended processes. Does not wait for the clients. */
+  sendDue(): Promise<void>
+  /** Ends all attempts to notify clients. The store contains the notices that are not delivered. */
+  stop(): Promise<void>
 }
 
 /** Functions of the application that the protocol calls. */

@@ -35,7 +35,7 @@ export const createAuthorizationServer = async (
   if (server.settings.openidConnect) endLoginsAtEvents(server, observed)
   const inHost = hostTransactions(opened, observed, built)
   const router = createRouter(server, prepared)
-  const sweeper = startSweeper(prepared, opened, observed, built, plugIns)
+  const sweeper = startSweeper(prepared, opened, observed, built, plugIns, server.logouts)
   const { database, serverClock, notedKey, external } = opened
   const stopPoolObservation = database.poolStats && prepared.telemetry.pool(database.poolStats)
   return {
@@ -49,7 +49,7 @@ export const createAuthorizationServer = async (
     drain: ready.drain,
     async close() {
       inHost.stop()
-      server.logouts.stop()
+      await server.logouts.stop()
       await sweeper.stop()
       serverClock.stop()
       await built.bounds.stop()

@@ -8,7 +8,7 @@ import type { SelectedPlugIns } from './select-plug-ins.ts'
 import { MissingUsers } from './sweeper/missing-users.ts'
 import { type SweepPlan, sweepPlan } from './sweeper/sweep-plan.ts'
 import { Sweeper } from './sweeper/sweeper.ts'
-import { sweeperKinds } from './sweeper/sweeper-kinds.ts'
+import { type KindsOptions, sweeperKinds } from './sweeper/sweeper-kinds.ts'
 
 export interface StartedSweeper {
   run(): Promise<number>
@@ -28,6 +28,7 @@ export const startSweeper = (
   { store, audit, databaseTransients }: ObservedStore,
   { records, signingKeys, removals, logos }: BuiltRecords,
   plugIns: SelectedPlugIns,
+  logouts: KindsOptions['logouts'],
 ): StartedSweeper => {
   const { keyType = 'integer' } = options.users ?? {}
   const missingUsers =
@@ -46,6 +47,7 @@ export const startSweeper = (
     missingUsers,
     removals,
     logos,
+    logouts,
     grantTypesOfClients: inUse,
   }
   const sweeper = new Sweeper({

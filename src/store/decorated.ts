@@ -26,6 +26,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'expired',
     'sessions',
     'clientLogins',
+    'logoutNotices',
     'clientLogos',
     'transients',
     'audit',

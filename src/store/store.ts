@@ -6,6 +6,7 @@ import type { ClientLoginStore } from './contract/client-logins.ts'
 import type { ClientLogoStore } from './contract/client-logos.ts'
 import type { ClientStore, RecalledClient } from './contract/clients.ts'
 import type { SecretKeyStore, SigningKeyStore } from './contract/keys.ts'
+import type { LogoutNoticeStore } from './contract/logout-notices.ts'
 import type { SealedStore } from './contract/sealed.ts'
 import type { SessionStore } from './contract/sessions.ts'
 import type { ExpiredStore, RemovalStore, SweeperNoteStore } from './contract/sweeper.ts'
@@ -27,6 +28,7 @@ export interface Store {
   readonly users: UserStore
   readonly sessions: SessionStore
   readonly clientLogins: ClientLoginStore
+  readonly logoutNotices: LogoutNoticeStore
   readonly clientLogos: ClientLogoStore
   readonly userData: UserDataStore
   readonly removals: RemovalStore

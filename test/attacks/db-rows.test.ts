@@ -35,6 +35,7 @@ const unsealed: Readonly<Record<string, string>> = {
   oauth2server_audit_count: 'counts routine events, and decides nothing',
   oauth2server_client_logo: 'the seal of the client covers the digest of the image',
   oauth2server_client_login: 'only decides which clients learn of a logout',
+  oauth2server_logout_notice: 'only decides which clients learn of a logout',
   oauth2server_sweeper_note: 'cannot cause the deletion of an existing user',
   oauth2server_removal: 'lists rows to delete, which a database writer can delete directly',
   oauth2server_secret_key: 'an unknown key ID prevents the start of the server',

@@ -25,6 +25,34 @@ const held = (maxWaiting: number) => {
 }
 
 describe('FairQueue', () => {
+  test('a lane with slow jobs takes at most its share, and the other lanes continue [T3513]', async () => {
+    const queue = new FairQueue({ maxRunning: 4, maxRunningOfLane: 2, maxWaiting: 100, full })
+    const started: string[] = []
+    const ends = new Map<string, () => void>()
+    const add = (lane: string, name: string, isKnown = true) =>
+      queue.run({ lane, isKnown }, () => {
+        started.push(name)
+        return new Promise<void>((resolve) => ends.set(name, resolve))
+      })
+    const all = ['a1', 'a2', 'a3', 'a4'].map((name) => add('a', name))
+    expect(started).toEqual(['a1', 'a2'])
+    all.push(add('b', 'b1', false), add('b', 'b2'), add('c', 'c1', false), add('c', 'c2'))
+    expect(started).toEqual(['a1', 'a2', 'b1', 'b2'])
+    ends.get('b1')?.()
+    await all[4]
+    await Promise.resolve()
+    // The lane `a` waits first, but already has its share.
+    expect(started).toEqual(['a1', 'a2', 'b1', 'b2', 'c2'])
+    ends.get('a1')?.()
+    await all[0]
+    await Promise.resolve()
+    expect(started.at(-1)).toBe('c1')
+    ends.get('a2')?.()
+    await all[1]
+    await Promise.resolve()
+    expect(started.at(-1)).toBe('a3')
+  })
+
   test('runs one job of each lane in rotation, independent of the number of jobs', async () => {
     const { add, order, go } = held(100)
     const all = [

@@ -239,6 +239,7 @@ const others: Readonly<Record<string, string>> = {
   'authorizations.revokeOfClient': 'management',
   'authorizations.revokeOfUser': 'management',
   clientLogos: 'a page of administrators, an image that browsers keep, and the background',
+  logoutNotices: 'the background, at most 1,000 rows for each user',
   clientLogins: 'one row for each login with OpenID Connect, found by its session or its user',
   'tokens.personalSummaries': 'a page, which reads the tokens of one user in one statement',
   'tokens.personalAmong': 'a page, by primary key',

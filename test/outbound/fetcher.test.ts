@@ -690,6 +690,40 @@ describe('unresponsive hosts', () => {
     await expect(outbound.json(stranger)).resolves.toEqual({ a: 1 })
   })
 
+  test('requests of one purpose from 30 networks leave places for requests of other purposes [T3511]', async () => {
+    const path = newPath()
+    site.serve(path, { keys: [] })
+    const outbound = outboundWith({ ...site.outbound, resolve: silently })
+    const refused: unknown[] = []
+    for (let network = 0; network < 60; network += 1)
+      outbound
+        .json(
+          asked(`https://silent-${network}.example/a`, {
+            requester: `198.${network}.100.2`,
+            purpose: 'metadata document',
+          }),
+        )
+        .catch((error: unknown) => refused.push(error))
+    const keys = { requester: '203.0.113.7', purpose: 'keys' } as const
+    await expect(outbound.json(asked(site.url(path), keys))).resolves.toEqual({ keys: [] })
+    expect(refused).toHaveLength(30)
+  })
+
+  test('50 silent hosts of logout notices take no place of documents, and a further notice is sent while they hang [T3512]', async () => {
+    const path = newPath()
+    site.serve(path, { a: 1 })
+    site.respond('/logout', (_request, response) => response.writeHead(204).end())
+    const outbound = outboundWith({ ...site.outbound, resolve: silently })
+    const message = (host: string) => ({ url: `https://${host}:${site.port}/logout`, form: 'a=b' })
+    const ended: unknown[] = []
+    // Each of three hosts is slow for many users. Other hosts are served.
+    for (let index = 0; index < 50; index += 1)
+      outbound.post(message(`silent-${index % 3}.example`)).catch((error) => ended.push(error))
+    await outbound.post(message('client.example'))
+    await expect(outbound.json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
+    expect(ended).toEqual([])
+  })
+
   test('does not apply the limit per network to fetches without a requester', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })

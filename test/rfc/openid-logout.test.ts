@@ -460,22 +460,95 @@ describe('Back-Channel Logout', () => {
     await expect.poll(() => ping(app, accessToken)).toBe(401)
   })
 
-  test('retries the notification of an unreachable client, without delaying the logout [T1574]', async () => {
+  test('retries the notification of an unreachable client, without delaying the logout, also after a restart [T1574]', async () => {
     await using started = await listening()
-    const { agent, tokens } = started
+    const { app, agent, tokens } = started
     let attempts = 0
     site.respond('/logout', (_request, response) => {
       attempts += 1
-      if (attempts === 1) response.writeHead(503).end()
+      if (attempts < 3) response.writeHead(503).end()
       else {
         received.push('again')
         response.writeHead(204).end()
       }
     })
+    const isDueAt = () => app.query('select due_at from oauth2server_logout_notice')
     await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
     expect(await isLoggedIn(started)).toBe(false)
-    await expect.poll(() => received.length, { timeout: 8_000 }).toBe(1)
-  }, 15_000)
+    await expect.poll(isDueAt).toEqual([{ due_at: app.now() + 5_000 }])
+    app.advance(5)
+    await app.server.sweep()
+    await expect.poll(isDueAt).toEqual([{ due_at: app.now() + 60_000 }])
+    // The process that received the logout does not send the notice again before it is due.
+    await app.server.sweep()
+    expect(attempts).toBe(2)
+    app.advance(60)
+    await using restarted = await startServer({
+      openidConnect: true,
+      outbound: site.outbound,
+      dangerouslyAllowPrivateAddresses: true,
+      beside: app,
+      issuer: app.issuer,
+    })
+    await Promise.all([restarted.server.sweep(), app.server.sweep(), restarted.server.sweep()])
+    await expect.poll(() => received.length).toBe(1)
+    await expect.poll(isDueAt).toEqual([])
+    expect(attempts).toBe(3)
+  })
+
+  test('gives up after the documented attempts, and logs the client [T3510]', async () => {
+    await using started = await listening()
+    const { app, agent, tokens } = started
+    let attempts = 0
+    site.respond('/logout', (_request, response) => {
+      attempts += 1
+      response.writeHead(503).end()
+    })
+    const rows = () => app.query('select due_at from oauth2server_logout_notice')
+    await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
+    for (const [index, seconds] of [5, 60, 600, 3_600].entries()) {
+      await expect.poll(rows).toEqual([{ due_at: app.now() + seconds * 1000 }])
+      expect(attempts).toBe(index + 1)
+      app.advance(seconds)
+      await app.server.sweep()
+    }
+    await expect.poll(rows).toEqual([])
+    expect(attempts).toBe(5)
+    const logged = app.log.filter(({ event }) => event === 'logout.not_delivered')
+    expect(logged).toHaveLength(1)
+  })
+
+  test('the logout of a user with 50 silent clients delays no notice of another user, and takes no place of documents [T3509]', async () => {
+    const hanging: string[] = []
+    const resolve = (host: string) => {
+      if (!host.startsWith('silent-')) return site.outbound.resolve(host)
+      hanging.push(host)
+      return new Promise<never>(() => undefined)
+    }
+    await using started = await listening({ outbound: { ...site.outbound, resolve } })
+    const { app, agent, tokens } = started
+    const { store } = app.server
+    const other = await app.newUser({ email: 'many-clients@example.org' })
+    for (let index = 0; index < 50; index += 1) {
+      const { clientId } = await app.client({
+        openid: { backchannel_logout_uri: `https://silent-${index}.example/logout` },
+      })
+      const { clientKey = 0 } = (await app.server.clients.find(clientId)) ?? {}
+      const login = { session: 'many', sid: 'many', clientKey, userId: other.id }
+      const rest = { authorizationId: null, isOffline: true, expiresAt: app.now() + 60_000 }
+      await store.clientLogins.insert({ ...login, ...rest })
+    }
+    await app.server.loggedOut(other.id)
+    await expect.poll(() => hanging.length).toBe(5)
+    await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
+    await expect.poll(() => received.length).toBe(1)
+    const waiting = await app.query('select user_id, due_at from oauth2server_logout_notice')
+    // The other 45 notices are not lost. They wait until one of the five hosts has answered.
+    expect(waiting).toHaveLength(50)
+    expect(waiting.filter(({ due_at }) => due_at === app.now())).toHaveLength(45)
+    expect(hanging).toHaveLength(5)
+    expect(app.log.filter(({ event }) => event === 'logout.not_delivered')).toEqual([])
+  })
 
   test('does not retry the notification of a client that rejects the token, and logs the rejection [T1575]', async () => {
     await using started = await listening()

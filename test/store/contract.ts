@@ -945,6 +945,54 @@ export const storeContract = (
       })
     })
 
+    describe('logout notices', () => {
+      const times = { now: 1_000, expiresAt: 9_000 }
+      const all = { limit: 1_000, each: 1_000, busyUsers: [], busyClients: [] }
+      const notices = (sid: string, count: number, first = 1) =>
+        Array.from({ length: count }, (_, index) => ({ clientKey: first + index, sid }))
+
+      test('each due notice is claimed by exactly one of 20 concurrent callers, and again after its claim ends [T3514]', async () => {
+        const user = 700_001
+        await store.logoutNotices.add(notices('sid-1', 10), user, times, 100)
+        await store.logoutNotices.add(notices('sid-1', 10), user, times, 100)
+        const share = { ...all, limit: 3 }
+        const claimed = await runConcurrently(20, (index) =>
+          (index % 2 === 0 ? store : other).logoutNotices.claim(1_000, 2_000, share),
+        )
+        const remaining = await store.logoutNotices.claim(1_000, 2_000, all)
+        const ids = [...claimed.flat(), ...remaining].map(({ id }) => id)
+        expect(ids).toHaveLength(10)
+        expect(new Set(ids).size).toBe(10)
+        expect(await other.logoutNotices.claim(1_999, 3_000, all)).toEqual([])
+        await store.logoutNotices.retry(ids[0] ?? '', 1_500)
+        expect(await other.logoutNotices.claim(1_500, 2_000, all)).toMatchObject([
+          { id: ids[0], attempts: 2, userId: String(user), sid: 'sid-1' },
+        ])
+        for (const id of ids.slice(1)) await store.logoutNotices.delete(id)
+        expect(await store.logoutNotices.claim(2_000, 3_000, all)).toHaveLength(1)
+        expect(await store.logoutNotices.deleteExpired(9_000, 10)).toBe(1)
+      })
+
+      test('users and clients take turns, those with too many notices in progress are left out, and each user has a bound [T3515]', async () => {
+        const [many, one] = [700_002, 700_003]
+        expect(await store.logoutNotices.add(notices('sid-2', 50, 100), many, times, 20)).toBe(30)
+        await store.logoutNotices.add(notices('sid-3', 1, 100), one, times, 20)
+        const share = { limit: 6, each: 5, busyUsers: [], busyClients: [] }
+        const users = async (more: Partial<typeof all>) =>
+          (await other.logoutNotices.claim(1_000, 1_001, { ...share, ...more }))
+            .map(({ userId }) => userId)
+            .sort()
+        expect(await users({})).toEqual([...Array(5).fill(String(many)), String(one)])
+        const busy = { limit: 6, each: 5, busyUsers: [String(many)], busyClients: [] }
+        const later = await other.logoutNotices.claim(1_001, 1_002, busy)
+        expect(later.map(({ userId }) => userId)).toEqual([String(one)])
+        const clients = { ...busy, busyUsers: [], busyClients: [100] }
+        const others = await other.logoutNotices.claim(1_002, 1_003, clients)
+        expect(others.map(({ userId }) => userId)).toEqual(Array(5).fill(String(many)))
+        expect(await store.logoutNotices.deleteExpired(9_000, 100)).toBe(21)
+      })
+    })
+
     listsContract(stores)
     managementContract(stores)
     todaysClientsContract(stores)

@@ -159,6 +159,16 @@ const sessions = async (store: Store): Promise<void> => {
   await of.deleteExpired(1, 1, 10)
 }
 
+const logoutNotices = async ({ logoutNotices: of }: Store): Promise<void> => {
+  const times = { now: 1, expiresAt: 9 }
+  await of.add([{ clientKey: 1, sid: 'sid' }], 1, times, 10)
+  const share = { limit: 10, each: 5, busyUsers: ['2'], busyClients: [2] }
+  const [notice] = await of.claim(2, 5, share)
+  await of.retry(notice?.id ?? '', 3)
+  await of.delete(notice?.id ?? '')
+  await of.deleteExpired(9, 10)
+}
+
 const clientLogins = async (store: Store): Promise<void> => {
   const { clientLogins: of } = store
   const userId = await aUser(store)
@@ -295,6 +305,7 @@ export const everyOperation = async (store: Store): Promise<void> => {
     consents,
     sessions,
     clientLogins,
+    logoutNotices,
     clientLogos,
     transients,
   ]

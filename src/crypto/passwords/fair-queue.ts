@@ -15,6 +15,8 @@ export const application: Requester = { lane: 'application', isKnown: true }
 export interface FairQueueOptions {
   /** The maximum number of concurrent jobs. */
   readonly maxRunning: number
+  /** The maximum number of concurrent jobs of one lane. Default: unlimited. */
+  readonly maxRunningOfLane?: number
   /** The maximum number of waiting jobs, separately for known and for unknown requesters. */
   readonly maxWaiting: number
   /** Creates the error for a job that the queue refuses or removes. */
@@ -34,7 +36,7 @@ interface Waiting {
 
 /**
  * Runs a limited number of concurrent jobs. The queue starts one job of each lane in turn, so that a lane with many
- * jobs does not block the other lanes. If the queue is full, it refuses a new job, with one exception. If the longest
+ * jobs does not block the other lanes. `maxRunningOfLane` also limits the concurrent jobs of a lane, if jobs may be slow. If the queue is full, it refuses a new job, with one exception. If the longest
  * lane has at least two jobs more than the lane of the new job, the new job replaces the latest job of the longest
  * lane.
  */
@@ -43,6 +45,8 @@ export class FairQueue {
   readonly #known: Waiting = { lanes: new Map(), count: 0 }
   readonly #unknown: Waiting = { lanes: new Map(), count: 0 }
   #running = 0
+  /** The number of running jobs by lane; empty if the number is unlimited. */
+  readonly #runningOfLane = new Map<string, number>()
   #wasKnown = false
 
   constructor(options: FairQueueOptions) {
@@ -63,15 +67,15 @@ export class FairQueue {
     return new Promise((resolve, reject) => {
       const refuse = () => reject(this.#options.full())
       const start = () => {
-        this.#running += 1
+        this.#count(requester, 1)
         work()
           .then(resolve, reject)
           .finally(() => {
-            this.#running -= 1
+            this.#count(requester, -1)
             this.#next()
           })
       }
-      if (this.#running < this.#options.maxRunning) start()
+      if (this.#running < this.#options.maxRunning && this.#mayStart(requester.lane)) start()
       else this.#wait(requester, { start, refuse })
     })
   }
@@ -95,8 +99,24 @@ export class FairQueue {
 
   #next(): void {
     const isKnown = this.#unknown.count === 0 || (this.#known.count > 0 && !this.#wasKnown)
+    const mayStart = (lane: string) => this.#mayStart(lane)
+    const job = take(this.#waiting(isKnown), mayStart)
     this.#wasKnown = isKnown
-    take(this.#waiting(isKnown))?.start()
+    if (job) job.start()
+    else take(this.#waiting(!isKnown), mayStart)?.start()
+  }
+
+  #mayStart(lane: string): boolean {
+    const { maxRunningOfLane } = this.#options
+    return maxRunningOfLane === undefined || (this.#runningOfLane.get(lane) ?? 0) < maxRunningOfLane
+  }
+
+  #count({ lane }: Requester, change: 1 | -1): void {
+    this.#running += change
+    if (this.#options.maxRunningOfLane === undefined) return
+    const running = (this.#runningOfLane.get(lane) ?? 0) + change
+    if (running > 0) this.#runningOfLane.set(lane, running)
+    else this.#runningOfLane.delete(lane)
   }
 
   #waiting(isKnown: boolean): Waiting {
@@ -104,16 +124,17 @@ export class FairQueue {
   }
 }
 
-/** Removes and returns the next job of the first lane, and moves the lane to the end. */
-const take = (waiting: Waiting): Job | undefined => {
-  const [first] = waiting.lanes
-  if (!first) return undefined
-  const [lane, jobs] = first
-  const job = jobs.shift()
-  waiting.count -= 1
-  waiting.lanes.delete(lane)
-  if (jobs.length > 0) waiting.lanes.set(lane, jobs)
-  return job
+/** Removes and returns the next job of the first lane that may start a job, and moves the lane to the end. */
+const take = (waiting: Waiting, mayStart: (lane: string) => boolean): Job | undefined => {
+  for (const [lane, jobs] of waiting.lanes) {
+    if (!mayStart(lane)) continue
+    const job = jobs.shift()
+    waiting.count -= 1
+    waiting.lanes.delete(lane)
+    if (jobs.length > 0) waiting.lanes.set(lane, jobs)
+    return job
+  }
+  return undefined
 }
 
 /**

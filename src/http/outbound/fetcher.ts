@@ -1,4 +1,5 @@
 import CachePolicy from 'http-cache-semantics'
+import { FairQueue } from '../../crypto/passwords/fair-queue.ts'
 import { BoundedMap } from '../../model/bounded-map.ts'
 import { siteNetworkOf } from '../../model/network.ts'
 import { remoteAddressProblem } from '../../model/remote-address.ts'
@@ -12,9 +13,14 @@ import {
   type OutboundRequest,
 } from './outbound.ts'
 
-/** The maximum number of concurrent requests, in total and to one host. */
+/** The maximum number of concurrent requests for which a caller waits, in total and to one host. */
 const maxRequests = 50
 const maxPerHost = 5
+/** The maximum number of these requests that serve the same purpose, so that the others remain possible. */
+const maxPerPurpose = 30
+/** The maximum number of concurrent and of waiting requests in the background: logout notices and logos. */
+const maxInBackground = 20
+const maxWaitingInBackground = 200
 
 const maxCached = 500
 /** The maximum cache lifetime in milliseconds, even if the host allows more. */
@@ -42,6 +48,18 @@ interface Failed {
 
 type Request = OutboundRequest<unknown, string>
 
+/** The properties of a request by which concurrent requests are limited. */
+interface SentRequest {
+  readonly host: string
+  readonly network: string
+  readonly purpose: string | undefined
+}
+
+const sentRequestOf = (
+  { hostname }: URL,
+  { requester = '', purpose }: Pick<Request, 'requester' | 'purpose'>,
+): SentRequest => ({ host: hostname, network: siteNetworkOf(requester), purpose })
+
 /** Creates the functions that send requests to URLs of clients. The documents of `json` and `text` are cached in memory. */
 export const createOutbound = (
   options: OutboundOptions = {},
@@ -52,14 +70,22 @@ export const createOutbound = (
   const documents = new BoundedMap<CachedDocument>(maxCached)
   const failures = new BoundedMap<Failed>(maxCached)
   const pending = new Map<string, Promise<string>>()
-  /** The host and network of each unfinished request. An aborted request remains in the set until the look-up ends. */
-  const unfinished = new Set<{ readonly host: string; readonly network: string }>()
-  const count = (isCounted: (sentRequest: { host: string; network: string }) => boolean): number =>
+  /** Each unfinished request. An aborted request remains in the set until the look-up ends. */
+  const unfinished = new Set<SentRequest>()
+  const count = (isCounted: (sentRequest: SentRequest) => boolean): number =>
     [...unfinished].filter(isCounted).length
+  const background = new FairQueue({
+    maxRunning: maxInBackground,
+    maxRunningOfLane: maxPerHost,
+    maxWaiting: maxWaitingInBackground,
+    full: () => new OutboundFailed('Too many requests are already waiting.', { isOutage: true }),
+  })
 
-  const isAllowed = (host: string, network: string): boolean => {
+  const isAllowed = ({ host, network, purpose }: SentRequest): boolean => {
     const free = maxRequests - unfinished.size
     if (free <= 0 || count((sentRequest) => sentRequest.host === host) >= maxPerHost) return false
+    const isSame = (sentRequest: SentRequest) => sentRequest.purpose === purpose
+    if (purpose !== undefined && count(isSame) >= maxPerPurpose) return false
     // Limit a network to half of the free capacity, so that requesters in other networks can send requests too.
     return network === '' || count((sentRequest) => sentRequest.network === network) < free / 2
   }
@@ -77,7 +103,7 @@ export const createOutbound = (
     const conditions = before ? conditionsOf(before.policy, cacheRequest) : {}
     const isConditional = Object.keys(conditions).length > 0
     const sent = exchange({ ...request, url, headers: conditions, isConditional })
-    const sentRequest = { host: url.hostname, network: siteNetworkOf(request.requester ?? '') }
+    const sentRequest = sentRequestOf(url, request)
     unfinished.add(sentRequest)
     void sent.ended.then(() => unfinished.delete(sentRequest))
     const response = await sent.response
@@ -95,10 +121,10 @@ export const createOutbound = (
   }
 
   /** Throws if the same request failed within `retryDelay`, or if too many requests are running. */
-  const requireAllowed = (key: string, { hostname }: URL, requester = ''): void => {
+  const requireAllowed = (key: string, sentRequest: SentRequest): void => {
     const failed = failures.get(key)
     if (failed && failed.until > clock()) throw failed.error
-    if (!isAllowed(hostname, siteNetworkOf(requester)))
+    if (!isAllowed(sentRequest))
       throw new OutboundFailed('Too many requests are already running.', { isOutage: true })
   }
 
@@ -106,7 +132,7 @@ export const createOutbound = (
   const shared = async (key: string, url: URL, request: Request): Promise<string> => {
     const running = pending.get(key)
     if (running) return running
-    requireAllowed(key, url, request.requester)
+    requireAllowed(key, sentRequestOf(url, request))
     const text = fetched(key, url, request)
       .catch((error: unknown) => {
         failures.set(key, { error, until: clock() + retryDelay })
@@ -120,7 +146,7 @@ export const createOutbound = (
   const isAvailable = (key: string, request: Pick<Request, 'maxAge'>): boolean =>
     fresh(key, request) !== undefined || pending.has(key)
 
-  /** Sends a request without caching its response. */
+  /** Sends a request in the background, without caching its response. Waits until a place is free. */
   const sendOnce = async (
     url: string,
     question: Pick<Question, 'accept' | 'largest' | 'form'>,
@@ -128,14 +154,18 @@ export const createOutbound = (
     const problem = remoteAddressProblem(url, { allowPrivate })
     if (problem !== undefined) throw new OutboundFailed(problem)
     const target = new URL(url)
-    if (!isAllowed(target.hostname, ''))
-      throw new OutboundFailed('Too many requests are already running.', { isOutage: true })
-    const sent = exchange({ ...question, url: target, headers: {}, isConditional: false })
-    const sentRequest = { host: target.hostname, network: '' }
-    unfinished.add(sentRequest)
-    void sent.ended.then(() => unfinished.delete(sentRequest))
-    const { body } = await sent.response
-    return body
+    // Notices and logos alternate while both wait. Each host is a lane, so that slow hosts do not delay the others.
+    const lane = { lane: target.hostname, isKnown: question.form !== undefined }
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+    background
+      .run(lane, async () => {
+        const sent = exchange({ ...question, url: target, headers: {}, isConditional: false })
+        sent.response.then(({ body }) => resolve(body), reject)
+        // An aborted request holds its place until the look-up ends.
+        await sent.ended
+      })
+      .catch(reject)
+    return promise
   }
 
   const text: Outbound['text'] = async (request) => {
@@ -144,7 +174,7 @@ export const createOutbound = (
     if (problem !== undefined) throw new OutboundFailed(problem)
     const key = keyOf(request)
     if (!isAvailable(key, request)) {
-      requireAllowed(key, new URL(url), request.requester)
+      requireAllowed(key, sentRequestOf(new URL(url), request))
       await beforeSending?.()
     }
     return request.read(fresh(key, request) ?? (await shared(key, new URL(url), request)))
@@ -160,7 +190,7 @@ export const createOutbound = (
     wouldSend(request) {
       const key = keyOf(request)
       if (isAvailable(key, request)) return false
-      requireAllowed(key, new URL(request.url), request.requester)
+      requireAllowed(key, sentRequestOf(new URL(request.url), request))
       return true
     },
 

@@ -17,6 +17,10 @@ export interface OutboundRequest<T, Content = unknown> extends Fetched {
   readonly maxAge?: number
   /** The IP address of the user or client that needs the document. The server limits concurrent fetches per network. */
   readonly requester?: string
+  /**
+   * The purpose of the document. The requests of one purpose do not use all places, so that others remain possible.
+   */
+  readonly purpose?: 'metadata document' | 'keys' | 'request object' | 'sector'
   /** Runs before a request is sent. If this function throws, the request is not sent. */
   readonly beforeSending?: () => Promise<void>
 }
@@ -73,12 +77,12 @@ export interface Outbound {
    */
   text<T>(request: OutboundRequest<T, string>): Promise<T>
   /**
-   * Fetches a file over https, and does not cache it.
+   * Fetches a file over https in the background, and does not cache it. Waits until a place is free.
    * @throws OutboundFailed
    */
   bytes(request: Fetched): Promise<Buffer>
   /**
-   * Sends a form over https. Every status from 200 to 299 is a success, and the body of the response is ignored.
+   * Sends a form over https in the background. Waits until a place is free. Every status from 200 to 299 is a success, and the body of the response is ignored.
    * @throws OutboundFailed
    */
   post(message: OutboundForm): Promise<void>
@@ -87,5 +91,7 @@ export interface Outbound {
    * @returns false if the document is cached, or if another caller is already fetching it
    * @throws OutboundFailed if too many requests are running, or if the same request failed less than three seconds ago
    */
-  wouldSend(request: Fetched & Pick<OutboundRequest<unknown>, 'maxAge' | 'requester'>): boolean
+  wouldSend(
+    request: Fetched & Pick<OutboundRequest<unknown>, 'maxAge' | 'requester' | 'purpose'>,
+  ): boolean
 }

@@ -61,6 +61,7 @@ const keysOf = async (
       largest: maxKeySetSize,
       read: clientKeys,
       requester: address,
+      purpose: 'keys',
       beforeSending: () => limits.consume('clientDocuments', address),
       ...(maxAge === undefined ? {} : { maxAge }),
     })

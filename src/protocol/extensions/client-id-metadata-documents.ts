@@ -54,7 +54,12 @@ const findClient = async (
   const problem = idProblem(clientId, server)
   if (problem !== undefined)
     throw refusal(new Unknown(`The client ID is not valid: ${problem}`, {}), forAuthorization)
-  const request = { url: clientId, ...document, requester: address }
+  const request = {
+    url: clientId,
+    ...document,
+    requester: address,
+    purpose: 'metadata document',
+  } as const
   const stored = await server.clients.find(clientId)
   if (stored?.isDisabled || stored?.isPinned) return stored
   // A new authorization needs the current document, so check first whether it may be fetched.
@@ -82,7 +87,7 @@ const findClient = async (
 
 /** Checks that the document is cached or may be fetched. @throws OAuthError if a limit on fetches is reached */
 const requireFetchAllowed = (
-  request: Fetched & { readonly requester: string },
+  request: Fetched & { readonly requester: string; readonly purpose: 'metadata document' },
   { outbound, limits }: ServerContext,
 ): void => {
   try {

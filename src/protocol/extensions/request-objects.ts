@@ -124,6 +124,7 @@ const fetched = async (
       // Never use a cached document. Clients announce new content by a new fragment (§6.2), but `url` has no fragment.
       maxAge: 0,
       requester: address,
+      purpose: 'request object',
       beforeSending: () => limits.consume('clientDocuments', address),
     })
   } catch (error) {

@@ -1,8 +1,9 @@
 import { digestOf } from '../../crypto/digest.ts'
 import type { UserId } from '../../model/user.ts'
 import type { EndedLogin } from '../../store/contract/client-logins.ts'
+import type { Store } from '../../store/store.ts'
 import type { Logouts, ServerContext } from '../server-context.ts'
-import { BackChannel } from './back-channel.ts'
+import { BackChannel, noticeLifetime, noticesPerUser } from './back-channel.ts'
 
 /** Ends stored client logins: revokes access without `offline_access`, and notifies the clients. */
 export class ClientLogouts implements Logouts {
@@ -17,24 +18,31 @@ export class ClientLogouts implements Logouts {
   async sessionsEnded(userId: UserId): Promise<void> {
     // An application with its own sessions reports the end of a session by `loggedOut`.
     if (this.#server().sessions.isHosted) return
-    await this.#end(await this.#server().store.clientLogins.takeEnded(userId))
+    await this.#end(await this.#take(userId, ({ clientLogins }) => clientLogins.takeEnded(userId)))
   }
 
   async userEnded(userId: UserId): Promise<void> {
-    await this.#tell(await this.#server().store.clientLogins.takeOfUser(userId))
+    const { length } = await this.#take(userId, ({ clientLogins }) =>
+      clientLogins.takeOfUser(userId),
+    )
+    if (length > 0) this.#tell()
   }
 
   async loggedOut(userId: UserId, sessionId?: string): Promise<void> {
-    const { clientLogins } = this.#server().store
-    const ended =
+    const ended = await this.#take(userId, ({ clientLogins }) =>
       sessionId === undefined
-        ? await clientLogins.takeOfUser(userId)
-        : await clientLogins.takeOfSession(digestOf('session', sessionId))
+        ? clientLogins.takeOfUser(userId)
+        : clientLogins.takeOfSession(digestOf('session', sessionId)),
+    )
     await this.#end(ended)
   }
 
-  stop(): void {
-    this.#backChannel.stop()
+  sendDue(): Promise<void> {
+    return this.#backChannel.sendDue()
+  }
+
+  stop(): Promise<void> {
+    return this.#backChannel.stop()
   }
 
   // Access without offline_access ends with the session. OpenID Connect Back-Channel Logout §2.7.
@@ -44,15 +52,35 @@ export class ClientLogouts implements Logouts {
       if (!isOffline && authorizationId !== null)
         await store.authorizations.revoke(authorizationId, clock())
     }
-    await this.#tell(ended)
+    if (ended.length > 0) this.#tell()
   }
 
-  async #tell(ended: readonly EndedLogin[]): Promise<void> {
-    // Notify a client once, even if the client has several authorizations in one session.
-    const distinct = new Map(ended.map((login) => [`${login.clientKey} ${login.sid}`, login]))
-    for (const { clientId, userId, sid } of distinct.values()) {
-      const client = clientId === undefined ? undefined : await this.#server().getClient(clientId)
-      if (client?.isActive) this.#backChannel.tell({ client, userId, sid })
-    }
+  /** Takes ended logins, and stores a notice for each client and session in the same transaction. */
+  async #take(
+    userId: UserId,
+    take: (tx: Store) => Promise<readonly EndedLogin[]>,
+  ): Promise<readonly EndedLogin[]> {
+    const { store, clock, log } = this.#server()
+    const now = clock()
+    const times = { now, expiresAt: now + noticeLifetime }
+    const { ended, dropped } = await store.transaction(async (tx) => {
+      const taken = await take(tx)
+      const surplus = await tx.logoutNotices.add(taken, userId, times, noticesPerUser)
+      return { ended: taken, dropped: surplus }
+    })
+    if (dropped > 0)
+      log({
+        level: 'warn',
+        event: 'logout.not_delivered',
+        message:
+          'A user has too many logouts that wait for delivery, so some clients are not notified.',
+        userId,
+      })
+    return ended
+  }
+
+  // Do not wait for the clients. If the store fails, the sweeper sends the notices.
+  #tell(): void {
+    this.#backChannel.sendDue().catch(() => undefined)
   }
 }

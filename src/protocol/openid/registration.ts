@@ -81,6 +81,7 @@ const checkSector = async (
       largest: maxSectorSize,
       read: urisIn,
       requester,
+      purpose: 'sector',
       beforeSending: () => limits.consume('clientDocuments', requester),
     })
     .catch((error: unknown) => {

@@ -28,6 +28,8 @@ export interface KindsOptions {
   readonly removals: { kind(): SweeperKind; orphans(): SweeperKind }
   /** Fetches the requested logos that no process has fetched. */
   readonly logos: { fetchOverdue(): Promise<void> }
+  /** Sends the logout notices that are due, also those of ended processes. */
+  readonly logouts: { sendDue(): Promise<void> }
   /** The grant types whose clients never count as unused, because their tokens have no authorization. */
   readonly grantTypesOfClients: readonly string[]
 }
@@ -55,6 +57,7 @@ export const sweeperKinds = (
     missingUsers,
     removals,
     logos,
+    logouts,
     grantTypesOfClients,
   }: KindsOptions,
   now: number,
@@ -65,6 +68,7 @@ export const sweeperKinds = (
     untilNone('authorizations', (limit) => store.authorizations.deleteExpired(now, limit)),
     untilNone('sessions', (limit) => store.sessions.deleteExpired(now, idleSince, limit)),
     untilNone('client logins', (limit) => store.clientLogins.deleteExpired(now, limit)),
+    untilNone('logout notices', (limit) => store.logoutNotices.deleteExpired(now, limit)),
     untilNone('transients', (limit) => transients.deleteExpired(now, limit)),
     ...(databaseTransients
       ? [untilNone('database transients', (limit) => databaseTransients.deleteExpired(now, limit))]
@@ -84,6 +88,7 @@ export const sweeperKinds = (
     untilNone('signing keys', () => signingKeys.deleteRetired()),
     removals.orphans(),
     removals.kind(),
+    { name: 'due logout notices', removeSome: () => logouts.sendDue().then(() => null) },
     { name: 'logos', removeSome: () => logos.fetchOverdue().then(() => null) },
     ...(missingUsers ? [missingUsers.kind(now)] : []),
   ]

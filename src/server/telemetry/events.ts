@@ -104,7 +104,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'logout.not_delivered': {
     levels: ['warn'],
     sentence:
-      'A client did not receive a logout token: three attempts failed, or too many logout tokens were waiting. `clientId` and `host` identify the client. The client may keep the user logged in.',
+      'A client did not receive a logout token: five attempts failed, the client rejected the token, or too many logouts of one user were waiting. `clientId` and `host` identify the client. The client may keep the user logged in.',
   },
   'migration.waiting': {
     levels: ['info'],

@@ -11,6 +11,7 @@ import { sqlConsents } from './consents.ts'
 import { sqlExpired } from './expired.ts'
 import type { Handle } from './handle.ts'
 import { sqlSecretKeys, sqlSigningKeys } from './keys.ts'
+import { sqlLogoutNotices } from './logout-notices.ts'
 import { migrate } from './migrations/migrate.ts'
 import { sqlRemovals } from './removals.ts'
 import { sqlSealed } from './sealed.ts'
@@ -38,6 +39,7 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => {
     expired: sqlExpired(handle),
     sessions: sqlSessions(handle),
     clientLogins: sqlClientLogins(handle),
+    logoutNotices: sqlLogoutNotices(handle),
     clientLogos: sqlClientLogos(handle),
     transients: sqlTransients(handle),
     secretKeys: sqlSecretKeys(handle),

@@ -153,6 +153,17 @@ export interface Tables {
     is_offline: Flag
     expires_at: number
   }
+  /** Logouts of which clients must be notified. */
+  oauth2server_logout_notice: {
+    id: string
+    client_key: number
+    user_id: string
+    sid: string
+    attempts: number
+    /** The time of the next attempt, or the end of the claim of the process that is sending the notice. */
+    due_at: number
+    expires_at: number
+  }
   /** Deleted clients and built-in users that may still have rows. */
   oauth2server_removal: {
     kind: 'client' | 'user'

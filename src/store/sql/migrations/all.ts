@@ -1,6 +1,6 @@
 import type { UserReference } from '../handle.ts'
 import { initial } from './0001-initial.ts'
-import { transientOwners } from './0012-transient-owners.ts'
+import { ownersAndNotices } from './0012-owners-and-notices.ts'
 import { emailAddresses } from './0015-email-addresses.ts'
 import { sectors } from './0017-sectors.ts'
 import type { OnlineMigration } from './online.ts'
@@ -14,7 +14,7 @@ export const migrationsFor = (
   reference: UserReference,
 ): Readonly<Record<string, OnlineMigration>> => ({
   '0001-initial': initial(reference),
-  '0012-transient-owners': transientOwners,
+  '0012-owners-and-notices': ownersAndNotices,
   '0015-email-addresses': emailAddresses(reference),
   '0017-sectors': sectors,
 })
