@@ -54,6 +54,10 @@ export class NodeSource implements RequestSource {
     return this.#headers
   }
 
+  get headerValues(): Iterable<string> {
+    return this.#request.rawHeaders
+  }
+
   header(name: string): string | null {
     return rawHeader(this.#request, name, name === 'cookie' ? '; ' : ', ')
   }

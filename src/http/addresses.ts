@@ -1,3 +1,5 @@
+import { isNamed } from '../model/parameters.ts'
+
 /** The paths of the server. */
 export interface Addresses {
   handles(path: string): boolean
@@ -40,6 +42,6 @@ export const withAndWithoutSlash = (path: string): readonly string[] =>
 
 /** Joins the path and the query, and removes `access_token` from the query. */
 export const addressWith = (path: string, query: string): string => {
-  const kept = query.split('&').filter((pair) => !new URLSearchParams(pair).has('access_token'))
+  const kept = query.split('&').filter((pair) => !isNamed(pair, 'access_token'))
   return kept.join('') === '' ? path : `${path}?${kept.join('&')}`
 }

@@ -1,15 +1,8 @@
+import { bounds, readablePart } from '../model/bounds.ts'
 import { OAuthError } from '../model/oauth-error.ts'
 import { Parameters } from '../model/parameters.ts'
 import { isSameInUtf8, type MediaType, mediaTypeOf } from './media-type.ts'
 import { partsOf } from './request-target.ts'
-
-/** The maximum size of a request body in bytes. */
-const maxBodySize = 65_536
-/**
- * The maximum length of a query, which equals Node's limit for the headers of a request. A lower limit could break the
- * login, because the redirect to the login page may contain a query that is percent-encoded twice.
- */
-export const maxQueryLength = 16_384
 
 /** The properties of a request that only the adapter can read. */
 export interface Connection {
@@ -31,6 +24,8 @@ export interface RequestSource {
   /** Returns all values of a header, joined by a comma, or null without the header. @param name in lower case */
   header(name: string): string | null
   readonly headers: Headers
+  /** The values of all headers. */
+  readonly headerValues: Iterable<string>
   /**
    * Reads the body, which can be read only once. Returns undefined if the body is too large.
    * @param maxSize the maximum size in bytes
@@ -73,14 +68,17 @@ export class HttpRequest {
     this.query = query
   }
 
-  /** All headers of the request. */
+  /** All headers of the request, for the application. The server itself reads headers by `header`. */
   get headers(): Headers {
     return this.#source.headers
   }
 
-  /** Returns all values of a header, joined by a comma, or null without the header. @param name in lower case */
+  /**
+   * Returns all values of a header, joined by a comma, or null without the header. Some headers are truncated (`bounds`).
+   * @param name in lower case
+   */
   header(name: string): string | null {
-    return this.#source.header(name)
+    return readablePart(name, this.#source.header(name))
   }
 
   /** The media type of the body; undefined if the header `Content-Type` is missing or malformed. */
@@ -103,15 +101,8 @@ export class HttpRequest {
     return value
   }
 
-  /** Returns the parameters of the query. @throws OAuthError `invalid_request` for a query that is too long */
+  /** Returns the parameters of the query. @throws OAuthError `invalid_request` for too many parameters */
   queryParameters(): Parameters {
-    if (this.query.length > maxQueryLength) {
-      throw new OAuthError(
-        'invalid_request',
-        `The query is longer than ${maxQueryLength} characters.`,
-        { status: 414 },
-      )
-    }
     return new Parameters(this.query)
   }
 
@@ -156,10 +147,10 @@ export class HttpRequest {
     if (!/^(?:identity)?$/i.test(this.header('content-encoding') ?? '')) {
       throw new OAuthError('invalid_request', 'The body must not be compressed.')
     }
-    if (Number(this.header('content-length') ?? 0) > maxBodySize) throw tooLarge()
+    if (Number(this.header('content-length') ?? 0) > bounds.body) throw tooLarge()
     let text: string | undefined
     try {
-      text = await this.#source.text(maxBodySize)
+      text = await this.#source.text(bounds.body)
     } catch (cause) {
       // A `TypeError` means that the application has already read the body. This is not an error of the sender.
       if (cause instanceof TypeError) throw cause
@@ -187,6 +178,10 @@ export class FetchSource implements RequestSource {
     return this.#request.headers
   }
 
+  get headerValues(): Iterable<string> {
+    return this.#request.headers.values()
+  }
+
   header(name: string): string | null {
     return this.#request.headers.get(name)
   }
@@ -209,6 +204,6 @@ export class FetchSource implements RequestSource {
 const notUtf8 = (): OAuthError => new OAuthError('invalid_request', 'The body must be in UTF-8.')
 
 const tooLarge = (): OAuthError =>
-  new OAuthError('invalid_request', `The body is larger than ${maxBodySize} bytes.`, {
+  new OAuthError('invalid_request', `The body is larger than ${bounds.body} bytes.`, {
     status: 413,
   })

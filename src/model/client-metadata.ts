@@ -17,6 +17,7 @@ import {
 } from './response-type.ts'
 import type { Schema } from './schema.ts'
 import { offlineAccess } from './scope.ts'
+import { maxUris } from './uri-list.ts'
 
 /*
  * Parses client metadata (RFC 7591 §2), with which a client describes itself at the registration endpoint or in a
@@ -26,6 +27,8 @@ import { offlineAccess } from './scope.ts'
 const maxTextLength = 255
 const maxAddressLength = 2_000
 const maxContacts = 10
+/** The maximum number of items of any other list of texts. */
+const maxTexts = 100
 /** The maximum number of characters of a client's name; see `validName`. */
 const maxNameLength = 40
 
@@ -40,7 +43,7 @@ const isHttps = (address: string): boolean => {
 }
 
 const text = z.string().max(maxTextLength).refine(isPlain)
-const texts = z.array(text)
+const texts = z.array(text).max(maxTexts)
 const link = z.string().max(maxAddressLength).refine(isHttps)
 
 const member = <Output>(schema: Schema<unknown, Output>, accepts: string) => ({ schema, accepts })
@@ -49,9 +52,9 @@ const member = <Output>(schema: Schema<unknown, Output>, accepts: string) => ({ 
 const members = {
   redirect_uris: member(z.array(z.string()), 'an array of URIs'),
   token_endpoint_auth_method: member(text, 'a string'),
-  token_endpoint_auth_methods_supported: member(texts, 'an array of strings'),
-  grant_types: member(texts, 'an array of strings'),
-  response_types: member(texts, 'an array of strings'),
+  token_endpoint_auth_methods_supported: member(texts, `an array of strings, at most ${maxTexts}`),
+  grant_types: member(texts, `an array of strings, at most ${maxTexts}`),
+  response_types: member(texts, `an array of strings, at most ${maxTexts}`),
   client_name: member(z.string().refine(isPlain), 'a string without control characters'),
   client_uri: member(link, 'an https URL'),
   logo_uri: member(link, 'an https URL'),
@@ -274,6 +277,8 @@ const redirectUrisOf = (
   responseTypes: readonly string[],
   rules: RedirectUriRules,
 ): readonly string[] => {
+  if (uris.length > maxUris)
+    throw redirectUriError(`redirect_uris: There can be at most ${maxUris} redirect URIs.`)
   if (responseTypes.length > 0 && uris.length === 0)
     throw redirectUriError('redirect_uris is missing.')
   // A redirect URI is stored unchanged, so refuse surrounding blanks instead of trimming them.
@@ -282,12 +287,12 @@ const redirectUrisOf = (
       'redirect_uris contains an empty URI, or a URI with leading or trailing blanks.',
     )
   const unique = [...new Set(uris)]
-  const accepted = unique.filter((uri) => redirectUriProblem(uri, rules) === undefined)
+  const accepted = new Set(unique.filter((uri) => redirectUriProblem(uri, rules) === undefined))
   // A client for many servers may also list URIs with the scheme of an application, such as `cursor://`. Omit these
   // URIs instead of refusing the client, because the client can use the other URIs (RFC 7591 §3.2.1).
-  return accepted.length === 0
+  return accepted.size === 0
     ? unique
-    : unique.filter((uri) => accepted.includes(uri) || !hasSchemeOfApplication(uri))
+    : unique.filter((uri) => accepted.has(uri) || !hasSchemeOfApplication(uri))
 }
 
 /**

@@ -1,6 +1,7 @@
 import { OAuthError } from './oauth-error.ts'
 
-const maxParameters = 100
+/** The maximum number of parameters of a query or of a form of the protocol. */
+export const maxParameters = 100
 
 /** Matches a value without control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes control characters
@@ -22,12 +23,10 @@ export class Parameters {
    * @throws OAuthError `invalid_request` for more parameters
    */
   constructor(text: string, max: number = maxParameters) {
+    if (hasMore(text, max))
+      throw new OAuthError('invalid_request', `More than ${max} parameters were given.`)
     const all = new Map<string, string[]>()
-    let count = 0
     for (const [name, value] of new URLSearchParams(text)) {
-      count += 1
-      if (count > max)
-        throw new OAuthError('invalid_request', `More than ${max} parameters were given.`)
       const values = all.get(name)
       if (values) {
         values.push(value)
@@ -87,4 +86,23 @@ export class Parameters {
     if (!this.#hasRepeated) return
     for (const name of names()) this.opaque(name)
   }
+}
+
+/** Returns whether a text contains more than `max` parameters, including empty parameters. Does not parse the text. */
+const hasMore = (text: string, max: number): boolean => {
+  let at = -1
+  for (let count = 0; count < max; count += 1) {
+    at = text.indexOf('&', at + 1)
+    if (at < 0) return false
+  }
+  return true
+}
+
+/** Returns whether a pair of a raw query, such as `scope=a`, has this name. Decodes only a name that can be equal. */
+export const isNamed = (pair: string, name: string): boolean => {
+  const mark = pair.indexOf('=')
+  const length = mark < 0 ? pair.length : mark
+  if (length < name.length || length > 3 * name.length) return false
+  const given = pair.slice(0, length)
+  return given === name || (given.includes('%') && new URLSearchParams(given).has(name))
 }

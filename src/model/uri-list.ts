@@ -2,7 +2,7 @@ import { InvalidField, throwTogether } from './invalid-field.ts'
 import { type RedirectUriRules, redirectUriProblem, splitRedirectUris } from './redirect-uri.ts'
 
 /** The maximum number of URIs of a client. The server compares an authorization request with each of them. */
-const maxUris = 50
+export const maxUris = 50
 
 /**
  * Checks redirect URIs or post-logout redirect URIs, given as a list or as a text with one URI per line.

@@ -8,7 +8,9 @@ import type {
   SessionCheck,
 } from '../model/auth.ts'
 import { anonymous } from '../model/auth.ts'
+import { checkHeaderLengths } from '../model/bounds.ts'
 import { AuthenticationRequired, OAuthError } from '../model/oauth-error.ts'
+import { isNamed } from '../model/parameters.ts'
 import { isWithin } from '../model/scope.ts'
 import { type FoundToken, isActive, isExpired, isFor, isIssuedFor } from '../model/token.ts'
 import type { UserProxy } from '../model/user.ts'
@@ -68,9 +70,11 @@ export class ResourceServer {
 
   /**
    * Authenticates a request. The result for a request without a credential is `anonymous`.
-   * @throws OAuthError, JWTExtendedException for an invalid credential, or 429 if a limit is reached
+   * @throws OAuthError, JWTExtendedException for an invalid credential, 429 if a limit is reached, or 431 for a credential
+   * that is too long
    */
   async resolve(request: PresentedCredentials): Promise<AuthResult> {
+    checkHeaderLengths([request.authorization ?? '', request.cookie ?? ''])
     const credentials = this.#hasForeignScheme(request.authorization)
       ? { ...request, authorization: null }
       : request
@@ -263,6 +267,7 @@ export class ResourceServer {
     }
     if (authorization !== null && !inAuthorization) throw this.invalidToken(credentials)
     const headers = credentials.headers()
+    checkHeaderLengths([headers.get(jwtAuthHeader) ?? ''])
     const refusal = await session.jwtRefusal(headers, signedIn)
     if (!refusal)
       return { auth: { ...anonymous, kind: 'session', user: signedIn.user, scopes: null } }
@@ -339,8 +344,11 @@ const isJwtAccessToken = (value: string): boolean => {
 
 // Parse the raw query, because frameworks may drop a repeated parameter. The pattern avoids parsing if the query
 // contains neither the name nor an encoded character.
-const queryTokens = (query: string): readonly string[] =>
-  /access_token|%/.test(query) ? new URLSearchParams(query).getAll('access_token') : []
+const queryTokens = (query: string): readonly string[] => {
+  if (!/access_token|%/.test(query)) return []
+  const pairs = query.split('&').filter((pair) => isNamed(pair, 'access_token'))
+  return new URLSearchParams(pairs.slice(0, 2).join('&')).getAll('access_token')
+}
 
 /** Returns the headers of a quota per minute. @param seconds the time until the quota is restored */
 const quotaHeaders = (points: number, left: number, seconds: number) => ({

@@ -2,6 +2,7 @@ import { queryCharacters } from '../http/query-characters.ts'
 import { logRefusal, refusalOf } from '../http/refusal.ts'
 import { inNameOf } from '../http/request-scope.ts'
 import { checkTarget } from '../http/request-target.ts'
+import { checkHeaderLengths } from '../model/bounds.ts'
 import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
 import type { Configuration, Identity, ServerContext } from '../protocol/server-context.ts'
 import { clientAddress } from '../protocol/session/client-address.ts'
@@ -42,7 +43,10 @@ export const assemble = (
     clientAddress: clientAddress(settings.trustedProxies),
     checkTarget,
     checkQuery: queryCharacters(settings.allowedUrlencodeCharacters),
-    pageSession: (browser) => pageSession(sessions, browser, links),
+    pageSession: async (browser) => {
+      checkHeaderLengths([browser.cookie ?? ''])
+      return pageSession(sessions, browser, links)
+    },
     refusalOf: (error) => {
       const refusal = refusalOf(error)
       // If the error is not a refusal, the error handler of the application logs it.

@@ -8,6 +8,7 @@ import { type Connection, FetchSource, HttpRequest, type RequestSource } from '.
 import { noteHttp } from '../http/request-scope.ts'
 import { checkTarget, partsOf } from '../http/request-target.ts'
 import { HttpResponse } from '../http/response.ts'
+import { checkHeaderLengths } from '../model/bounds.ts'
 import { siteNetworkOf } from '../model/network.ts'
 import { OAuthError } from '../model/oauth-error.ts'
 import { asksForPage, prefersJson } from '../protocol/endpoints/responses/prefers-json.ts'
@@ -199,11 +200,12 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
     responseOf(await failed(error, httpOf(req.raw, env), { errors: 'json' })),
   )
 
-  const refusedTarget = (source: RequestSource, connection: Connection) => {
-    const refusal = targetRefusal(source.target)
+  const refusedAtOnce = (source: RequestSource, connection: Connection) => {
+    const refusal = boundsRefusal(source)
     if (refusal === undefined) return undefined
+    const errors = jsonEndpoints.get(partsOf(source.target).path)?.errors ?? 'page'
     return observed<HttpResponse | Response>(source, connection, () =>
-      failed(refusal, httpFrom(source, connection), { errors: 'page' }),
+      failed(refusal, httpFrom(source, connection), { errors }),
     )
   }
 
@@ -218,14 +220,14 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
     handles: addresses.handles,
     addresses: addresses.list,
     fetch(request, connection = {}) {
-      const refused = refusedTarget(new FetchSource(request, connection.target), connection)
+      const refused = refusedAtOnce(new FetchSource(request, connection.target), connection)
       if (refused) return refused.then(responseOf)
       return observed(new FetchSource(request), connection, (matched) =>
         app.fetch(request, { connection, matched }),
       )
     },
     direct(source, connection) {
-      const refused = refusedTarget(source, connection)
+      const refused = refusedAtOnce(source, connection)
       if (refused) return refused
       const { path } = partsOf(source.target)
       const endpoint = jsonEndpoints.get(path)
@@ -254,8 +256,10 @@ const pageTurns = (): ((address: string) => Promise<void>) => {
   return (address) => queue.run({ lane: siteNetworkOf(address), isKnown: false }, () => nextTurn())
 }
 
-const targetRefusal = (target: string): unknown => {
+/** Returns the error for a request that the server must not read further. */
+const boundsRefusal = ({ target, headerValues }: RequestSource): unknown => {
   try {
+    checkHeaderLengths(headerValues)
     checkTarget(target)
     return undefined
   } catch (error) {

@@ -119,8 +119,8 @@ export const dynamicClientRegistration: Extension = {
   endpoints: [registration, configuration],
 }
 
-const bearerIn = ({ headers }: HttpRequest): string | undefined =>
-  /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.get('authorization') ?? '')?.[1]
+const bearerIn = (http: HttpRequest): string | undefined =>
+  /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(http.header('authorization') ?? '')?.[1]
 
 const nothingPresented = ({ issuer }: Identity): AuthenticationRequired =>
   new AuthenticationRequired(`Bearer realm="${issuer}"`)

@@ -51,8 +51,8 @@ const lifetime = (params: Parameters, { settings }: Configuration): number => {
 const isParent = (found: FoundToken, now: number): boolean =>
   found.token.parentId === null && !isExpired(found.token.expires, now) && isActive(found)
 
-const hasCredentials = ({ headers }: HttpRequest, params: Parameters): boolean =>
-  headers.has('authorization') ||
+const hasCredentials = (http: HttpRequest, params: Parameters): boolean =>
+  http.header('authorization') !== null ||
   ['client_secret', 'client_assertion'].some((name) => params.opaque(name) !== undefined)
 
 /**

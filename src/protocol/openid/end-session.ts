@@ -122,7 +122,7 @@ const decide = async (
   const request = { target, uiLocales, hint: undefined, client }
   const signedIn = await server.sessions.signedIn(browserOf(http))
   if (!signedIn) return done(http, request, visitor(true), server)
-  const cookie = http.headers.get('cookie')
+  const cookie = http.header('cookie')
   if (!server.sessions.isCsrfToken(cookie, params.optional('csrf_token'))) {
     const { problem } = textsOf(readerOf(http, { uiLocales }))
     return ask(http, request, signedIn, server, { problem: problem.stale, status: 403 })

@@ -2,16 +2,11 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { BrowserCredentials } from './sessions.ts'
 
 /** Returns the parts of a request that identify its session and its browser. */
-export const browserOf = ({
-  headers,
-  address,
-  userAgent,
-  raw,
-}: HttpRequest): BrowserCredentials => ({
-  cookie: headers.get('cookie'),
-  address,
-  userAgent,
-  raw,
+export const browserOf = (http: HttpRequest): BrowserCredentials => ({
+  cookie: http.header('cookie'),
+  address: http.address,
+  userAgent: http.userAgent,
+  raw: http.raw,
 })
 
 /**
@@ -19,9 +14,9 @@ export const browserOf = ({
  * origin `null` is accepted, because browsers send it for pages with the referrer policy `no-referrer`, such as the
  * pages of this server. Callers also check the CSRF token.
  */
-export const isForeign = ({ headers }: HttpRequest, issuer: string): boolean => {
-  const site = headers.get('sec-fetch-site')
+export const isForeign = (http: HttpRequest, issuer: string): boolean => {
+  const site = http.header('sec-fetch-site')
   if (site !== null) return site !== 'same-origin' && site !== 'none'
-  const origin = headers.get('origin')
+  const origin = http.header('origin')
   return origin !== null && origin !== 'null' && origin !== new URL(issuer).origin
 }

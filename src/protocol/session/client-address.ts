@@ -31,6 +31,9 @@ const withoutPort = (hop: string): string => {
   return inBrackets ?? ipv4 ?? hop
 }
 
+// The longest entry of `X-Forwarded-For` is an IPv6 address with a zone, in brackets and with a port.
+const maxHopLength = 100
+
 /** The entry of `trustedProxies` for a peer on a Unix socket, which has no IP address. */
 export const unixPeer = 'unix'
 
@@ -47,11 +50,13 @@ export const clientAddress = (trustedProxies: readonly string[]) => {
     // forged all entries before that address.
     const isTrusted = () =>
       address === '' ? trustsUnixPeer : trusted.check(address, kindOf(address))
-    for (const hop of forwardedFor.split(',').reverse()) {
-      if (!isTrusted()) break
-      const next = normalized(withoutPort(hop.trim()))
+    for (let end = forwardedFor.length; end >= 0 && isTrusted(); ) {
+      const comma = end === 0 ? -1 : forwardedFor.lastIndexOf(',', end - 1)
+      const hop = forwardedFor.slice(comma + 1, end).trim()
+      const next = hop.length > maxHopLength ? '' : normalized(withoutPort(hop))
       if (next === '') break
       address = next
+      end = comma
     }
     return address
   }

@@ -1,5 +1,6 @@
 import { refusalOf } from '../../http/refusal.ts'
 import { type Connection, FetchSource, HttpRequest } from '../../http/request.ts'
+import { checkHeaderLengths, checkTargetLength } from '../../model/bounds.ts'
 import type { UserProxy } from '../../model/user.ts'
 import type { Callers, Configuration } from '../server-context.ts'
 import { browserOf } from './browser.ts'
@@ -15,7 +16,9 @@ export const currentUser = async (
   const address = clientAddress(settings.trustedProxies)(remoteAddress, forwardedFor)
   const http = new HttpRequest(new FetchSource(request), address, raw ?? request)
   try {
-    const credentials = { ...browserOf(http), authorization: http.headers.get('authorization') }
+    checkHeaderLengths(request.headers.values())
+    checkTargetLength(request.url)
+    const credentials = { ...browserOf(http), authorization: http.header('authorization') }
     const { auth } = await resourceServer.resolve({
       ...credentials,
       method: http.method,

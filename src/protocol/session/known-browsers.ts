@@ -1,6 +1,7 @@
 import { serialize } from 'hono/utils/cookie'
 import { sha256 } from '../../crypto/digest.ts'
 import { randomString } from '../../crypto/random.ts'
+import { cookiesNamed } from '../../http/cookies.ts'
 import { accountKey } from '../../model/email-address.ts'
 import type { UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../../records/context.ts'
@@ -93,13 +94,9 @@ export class KnownBrowsers {
 
   /** Returns the valid entries of all cookies of this name, so that a planted cookie cannot hide the real cookie. */
   #entries(cookie: string | null): readonly Entry[] {
-    const prefix = `${this.cookieName}=`
     const now = this.#context.clock()
-    return (cookie ?? '')
-      .split(';')
-      .map((pair) => pair.trim())
-      .filter((pair) => pair.startsWith(prefix))
-      .flatMap((pair) => pair.slice(prefix.length).split(separator).slice(0, maxAccounts))
+    return cookiesNamed(cookie, this.cookieName, 2 * maxAccounts)
+      .flatMap((value) => value.split(separator, maxAccounts))
       .slice(0, 2 * maxAccounts)
       .flatMap((sealed) => {
         const text = this.#context.keys.open('transient', sealed, claims)

@@ -2,6 +2,7 @@ import { serialize } from 'hono/utils/cookie'
 import type { JWTPayload } from 'jose'
 import { constantTimeEqual, type Digest, digestOf } from '../../crypto/digest.ts'
 import { bits256, randomString } from '../../crypto/random.ts'
+import { cookiesNamed } from '../../http/cookies.ts'
 import { noteUser } from '../../http/request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
 import { JWTExtendedException } from '../../model/jwt-error.ts'
@@ -384,14 +385,8 @@ export class Sessions implements SessionCheck {
 
   // If the browser sends two session cookies, ignore both of them, because an attacker may have planted one of them.
   #identifier(cookie: string | null): string | undefined {
-    const prefix = `${this.cookieName}=`
-    const values = (cookie ?? '')
-      .split(';')
-      .map((pair) => pair.trim())
-      .filter((pair) => pair.startsWith(prefix))
-    const [value] = values
-    if (values.length !== 1 || value === undefined) return undefined
-    const identifier = value.slice(prefix.length)
+    const [identifier, ...others] = cookiesNamed(cookie, this.cookieName, 2)
+    if (others.length > 0 || identifier === undefined) return undefined
     return /^[A-Za-z0-9]{43}$/.test(identifier) ? identifier : undefined
   }
 

@@ -10,6 +10,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { RequestSource } from '../../http/request.ts'
+import { readablePart } from '../../model/bounds.ts'
 import { scopeName } from './meters.ts'
 
 /**
@@ -68,6 +69,7 @@ const isTraced = (): boolean => {
 
 const remoteContext = (active: Context, source: RequestSource): Context =>
   propagation.extract(active, source, {
-    get: (carrier, name) => carrier.header(name.toLowerCase()) ?? undefined,
+    get: (carrier, name) =>
+      readablePart(name.toLowerCase(), carrier.header(name.toLowerCase())) ?? undefined,
     keys: (carrier) => [...carrier.headers.keys()],
   })

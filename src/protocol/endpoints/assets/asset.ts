@@ -19,11 +19,11 @@ export const assetOf = (text: string, contentType: string): Asset => ({
  * because a new release may change the asset.
  */
 export const assetResponse = (
-  { headers }: Pick<HttpRequest, 'headers'>,
+  http: Pick<HttpRequest, 'header'>,
   { text, contentType, etag }: Asset,
 ): Response => {
   const common = { 'cache-control': 'public, no-cache', etag, 'x-content-type-options': 'nosniff' }
-  const known = headers.get('if-none-match')?.split(',') ?? []
+  const known = http.header('if-none-match')?.split(',') ?? []
   if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag))
     return new Response(null, { status: 304, headers: common })
   return new Response(text, { headers: { ...common, 'content-type': contentType } })

@@ -1,11 +1,12 @@
 import { asOAuthError } from '../../../http/refusal.ts'
-import { type HttpRequest, maxQueryLength } from '../../../http/request.ts'
+import type { HttpRequest } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
 import type { Consent } from '../../../model/authorization.ts'
 import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
+import { bounds } from '../../../model/bounds.ts'
 import { type Client, isTrusted } from '../../../model/client.ts'
 import { ExpiredRequest, OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
-import { Parameters } from '../../../model/parameters.ts'
+import { isNamed, Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import { mayReturn } from '../../destinations.ts'
 import type { ReferredRequest } from '../../plug-ins/extension.ts'
@@ -53,7 +54,7 @@ export const authorizationEndpoint: Endpoint = {
     const text = request.method === 'POST' ? await request.formText() : request.query
     const params = request.method === 'POST' ? new Parameters(text) : request.queryParameters()
     // After the login, a POST request is repeated as a GET request, so its body must fit into a URL.
-    if (text.length > maxQueryLength)
+    if (text.length > bounds.query)
       throw new OAuthError('invalid_request', 'The request is too long.', { status: 413 })
     if (request.method === 'POST' && params.repeated('confirm').length > 0)
       return decide(request, params, server)
@@ -264,5 +265,3 @@ const withParameters = (text: string, added: Readonly<Record<string, string>> = 
   const kept = text.split('&').filter((pair) => !names.some((name) => isNamed(pair, name)))
   return [...kept, ...names.map((name) => `${name}=${added[name]}`)].join('&')
 }
-
-const isNamed = (pair: string, name: string): boolean => new URLSearchParams(pair).has(name)

@@ -135,7 +135,7 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
   if (isForeign(http, server.issuer)) return refused(403, 'foreign')
   const signedIn = await server.sessions.signedIn(browserOf(http))
   if (!signedIn) return refused(403, 'loggedOut')
-  const cookie = http.headers.get('cookie')
+  const cookie = http.header('cookie')
   const hasCsrfToken = server.sessions.isCsrfToken(cookie, params.optional('csrf_token'))
 
   const id = params.optional(flow.field)

@@ -53,7 +53,7 @@ const enter = async (
     const shownProblem = { sentence: problem, ...(fields && { fields }) }
     return form(http, shown, signedIn, server, { problem: shownProblem, status, headers })
   }
-  if (!server.sessions.isCsrfToken(http.headers.get('cookie'), params.optional('csrf_token')))
+  if (!server.sessions.isCsrfToken(http.header('cookie'), params.optional('csrf_token')))
     return again(problems.stale, 403)
   if (typed === undefined) return again(device.wrong, 400)
   let wasRight: () => Promise<void>

@@ -64,7 +64,7 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
     // the cookie of an existing session.
     return form(request, server, { ...view, problem: texts.foreign, keepCookie: true })
   }
-  if (!server.sessions.isCsrfToken(request.headers.get('cookie'), params.optional('csrf_token'))) {
+  if (!server.sessions.isCsrfToken(request.header('cookie'), params.optional('csrf_token'))) {
     return again(texts.stale)
   }
   const password = params.opaque('password') ?? ''
@@ -72,7 +72,7 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
     email !== '' && password !== '' && Buffer.byteLength(password) <= maxPasswordBytes
   if (!isPossible) return again(texts.wrong)
   try {
-    const cookie = request.headers.get('cookie')
+    const cookie = request.header('cookie')
     const known = await server.knownBrowsers.find(email, cookie)
     const tried = { account: email, address: request.address, browser: known }
     const user = await tryPassword(tried, server, (requester) =>

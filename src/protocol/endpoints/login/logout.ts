@@ -14,7 +14,7 @@ export const logoutEndpoint: Endpoint = {
     if (isForeign(request, server.issuer)) return refused()
     const params = await request.form()
     const home = { page: ui.links.home }
-    const cookie = request.headers.get('cookie') ?? ''
+    const cookie = request.header('cookie') ?? ''
     const isOurs = sessions.isCsrfToken(cookie, params.optional('csrf_token'))
     // The user has logged out before, for instance in another tab, so nothing remains to be done.
     if (!isOurs && !cookie.includes(`${sessions.cookieName}=`))

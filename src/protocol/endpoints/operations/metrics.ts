@@ -9,7 +9,7 @@ export const metricsEndpoint = (scrape: () => Promise<string>): Endpoint => ({
   methods: ['GET'],
   errors: 'challenge',
   async handle(request, { settings: { metricsToken } }) {
-    const [, given] = /^bearer +([^ ].*)$/is.exec(request.headers.get('authorization') ?? '') ?? []
+    const [, given] = /^bearer +([^ ].*)$/is.exec(request.header('authorization') ?? '') ?? []
     // Compare digests, so that the duration of the comparison does not reveal the length of the token.
     const isRight =
       metricsToken !== null &&

@@ -1,7 +1,7 @@
 import { parseAccept } from 'hono/utils/accept'
 import type { HttpRequest } from '../../../http/request.ts'
 
-type Asking = Pick<HttpRequest, 'headers'>
+type Asking = Pick<HttpRequest, 'header'>
 
 /**
  * Returns whether the sender prefers JSON to a page: `Accept` lists JSON with a higher weight than HTML. Returns false
@@ -16,7 +16,7 @@ export const asksForPage = (http: Asking): boolean =>
 const json = ['application/json']
 const pages = ['text/html', 'application/xhtml+xml']
 
-const weightOf = ({ headers }: Asking, types: readonly string[]): number =>
-  parseAccept(headers.get('accept') ?? '')
+const weightOf = (http: Asking, types: readonly string[]): number =>
+  parseAccept(http.header('accept') ?? '')
     .filter(({ type }) => types.includes(type.toLowerCase()))
     .reduce((most, { q }) => Math.max(most, q), 0)

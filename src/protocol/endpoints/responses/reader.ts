@@ -14,9 +14,9 @@ export const supportedLocales = Object.keys(languages)
 
 /** Chooses the language by `ui_locales` (OpenID Connect Core §3.1.2.1), or else by `Accept-Language`. */
 export const readerOf = (
-  { headers, query }: Pick<HttpRequest, 'headers' | 'query'>,
-  { uiLocales = uiLocalesIn(query) }: { readonly uiLocales?: string | undefined } = {},
-): Reader => chooseReader(uiLocales, headers.get('accept-language'))
+  http: Pick<HttpRequest, 'header' | 'query'>,
+  { uiLocales = uiLocalesIn(http.query) }: { readonly uiLocales?: string | undefined } = {},
+): Reader => chooseReader(uiLocales, http.header('accept-language'))
 
 /** Returns the messages in the language of a reader. */
 export const textsOf = ({ language }: Reader): Messages => languages[language]

@@ -32,7 +32,7 @@ export const renderPage = async <N extends keyof Pages>(
 ): Promise<Response> => {
   const { status, uiLocales, keepCookie = false, headers } = options
   const reader = readerOf(http, { uiLocales })
-  const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
+  const { csrfToken, setCookie } = server.sessions.csrf(http.header('cookie'))
   const html = server.ui.pages[name](view, frameOf(server, reader, csrfToken, options))
   return pageResponse(html, {
     status,

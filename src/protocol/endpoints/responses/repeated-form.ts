@@ -56,7 +56,7 @@ export const answerOnce = async (
   const nameFor = (browser: string): string =>
     nameOf([browser, http.path, http.query, params.text], server)
   const name = nameFor(owner)
-  if (!server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)) {
+  if (!server.sessions.isCsrfToken(http.header('cookie'), csrfToken)) {
     // The browser may have sent the login form a second time after it had received the cookie of the new session.
     const earlier = await forms.get(name)
     return earlier?.answer ? responseOf(earlier.answer) : answer()

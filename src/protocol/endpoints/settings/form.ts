@@ -20,7 +20,7 @@ export const readScript = async (http: HttpRequest, shape: FormShape): Promise<P
 const scriptText = async (http: HttpRequest, shape: FormShape): Promise<string> => {
   if (isBodiless(http)) return ''
   return http.mediaType?.type === 'application/json'
-    ? formOfJson(await http.jsonText(), shape)
+    ? formOfJson(await http.jsonText(), shape, maxFields)
     : http.formText()
 }
 

@@ -35,7 +35,7 @@ export const passwordPage = settingsPage({
       next: () => validPassword(params.opaque('new_password') ?? '', 'new_password'),
     })
     const isPossible = Buffer.byteLength(current) <= maxPasswordBytes
-    const browser = await server.knownBrowsers.find(user.email, http.headers.get('cookie'))
+    const browser = await server.knownBrowsers.find(user.email, http.header('cookie'))
     const tried = { account: user.email, address: http.address, browser }
     const checked = isPossible
       ? await tryPassword(tried, server, (requester) =>

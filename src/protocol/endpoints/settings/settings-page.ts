@@ -121,7 +121,7 @@ const fromPerson = async (
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
   const params = await readForm(http)
   const [csrfToken, ...more] = params.repeated('csrf_token')
-  const isOurs = server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)
+  const isOurs = server.sessions.isCsrfToken(http.header('cookie'), csrfToken)
   if (!isOurs || more.length > 0) {
     // Show the typed fields again only if the page was rendered for the user who is now logged in.
     const userId = originOf(params, server)?.userId ?? signedIn.user.id

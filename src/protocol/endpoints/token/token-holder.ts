@@ -15,23 +15,23 @@ export interface TokenHolder extends Auth {
  * @throws OAuthError, JWTExtendedException if the request contains no valid token
  */
 export const tokenHolder = async (
-  { headers, method, path, query, address, userAgent, raw }: HttpRequest,
+  http: HttpRequest,
   { resourceServer }: Callers,
   inForm?: string,
 ): Promise<TokenHolder> => {
-  const inHeader = headers.get('authorization')
+  const inHeader = http.header('authorization')
   if (inForm !== undefined && inHeader !== null)
     throw new OAuthError('invalid_request', 'The request contains two tokens.')
   const { auth, token, refusal } = await resourceServer.resolve({
     authorization: inForm === undefined ? inHeader : `Bearer ${inForm}`,
-    cookie: headers.get('cookie'),
-    method,
-    path,
-    query,
-    address,
-    userAgent,
-    raw,
-    headers: () => headers,
+    cookie: http.header('cookie'),
+    method: http.method,
+    path: http.path,
+    query: http.query,
+    address: http.address,
+    userAgent: http.userAgent,
+    raw: http.raw,
+    headers: () => http.headers,
   })
   if (!token) throw refusal ?? resourceServer.unauthenticated()
   return { ...auth, token }

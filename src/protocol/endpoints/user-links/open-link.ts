@@ -36,7 +36,7 @@ const use = async (
   const texts = textsOf(reader)
   const again = (problem: FormProblem, status: number) =>
     show(http, server, form, { problem, status })
-  if (!server.sessions.isCsrfToken(http.headers.get('cookie'), form.optional('csrf_token')))
+  if (!server.sessions.isCsrfToken(http.header('cookie'), form.optional('csrf_token')))
     return again({ sentence: texts.login.stale }, 403)
   try {
     const password = form.opaque('new_password') ?? ''

@@ -43,7 +43,7 @@ const send = async (
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
   const reader = readerOf(http)
   const texts = textsOf(reader)
-  if (!server.sessions.isCsrfToken(http.headers.get('cookie'), form.optional('csrf_token')))
+  if (!server.sessions.isCsrfToken(http.header('cookie'), form.optional('csrf_token')))
     return show(
       http,
       server,
