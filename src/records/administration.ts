@@ -8,6 +8,7 @@ import { byUser, ofUser } from './audit/audit-trail.ts'
 import { AuthorizedApplications } from './authorized-applications.ts'
 import type { ListedClient } from './clients/client-input.ts'
 import { Clients } from './clients/clients.ts'
+import { identityDigest } from './clients/verified-identity.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Users } from './users/users.ts'
@@ -114,12 +115,17 @@ export class Administration {
    * Performs an action on a client.
    * @throws InvalidField if the client does not exist or does not allow the action
    */
-  async actOnClient(clientId: string, act: ClientAct, actor: Actor): Promise<void> {
+  async actOnClient(clientId: string, act: ClientAct, actor: Actor, seen?: string): Promise<void> {
     await withinTransaction(this.#context, async (tx) => {
       const clients = new Clients(this.#inNameOf(actor, tx))
       const client = await clients.find(clientId)
       if (!client || client.isPersonal)
         throw new InvalidField('client_id', 'There is no such client.')
+      const isReviewed = act === 'verify' || act === 'pin'
+      if (isReviewed && seen !== undefined && seen !== identityDigest(client))
+        throw new InvalidField('act', 'The application has changed since the page was loaded.', {
+          problem: 'changedMeanwhile',
+        })
       if (act === 'delete') await clients.delete(clientId)
       else if (act === 'end_tokens') await clients.endTokens(clientId)
       else if (act === 'fetch_logo') await clients.fetchLogo(clientId)

@@ -92,7 +92,12 @@ export interface AdminApplicationView {
   readonly seen: string
   readonly description: string
   readonly website: string
+  /** The URL of the terms of use; empty without one. */
+  readonly terms: string
+  /** The URL of the privacy policy; empty without one. */
+  readonly privacy: string
   readonly redirectUris: readonly string[]
+  readonly postLogoutRedirectUris: readonly string[]
   /** The resource for token requests without a resource; null to use the setting of the server. */
   readonly defaultResource: string | null
   /** The identifiers of the resources of the server. */

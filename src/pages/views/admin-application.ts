@@ -6,7 +6,7 @@ import { clientMarks } from '../parts/admin-client-row.ts'
 import { adminNavigation } from '../parts/admin-navigation.ts'
 import { ask } from '../parts/ask.ts'
 import { refusals } from '../parts/developer-desk.ts'
-import { countText, facts } from '../parts/facts.ts'
+import { countText, type Fact, facts } from '../parts/facts.ts'
 import { described, formId, invalid, problemOf } from '../parts/forms.ts'
 import { logo } from '../parts/logo.ts'
 import { caution, done, formAlert } from '../parts/notices.ts'
@@ -54,17 +54,20 @@ const factsOf = (view: AdminApplicationView, frame: Frame): Html => {
     [words.created, day(frame, client.createdAt)],
     view.website === '' ? undefined : [words.website, websiteLink(view.website)],
     [words.clientId, html`<code dir="ltr">${client.clientId}</code>`],
+    view.terms === '' ? undefined : [frame.texts.consent.terms, websiteLink(view.terms)],
+    view.privacy === '' ? undefined : [frame.texts.consent.privacy, websiteLink(view.privacy)],
     view.logo.uri === null
       ? undefined
       : [texts.logo, html`<code dir="ltr">${view.logo.uri}</code>`],
-    redirectUris.length === 0
-      ? undefined
-      : [
-          texts.redirectUris,
-          html`${redirectUris.map((uri) => html`<code dir="ltr">${uri}</code> `)}`,
-        ],
+    urisOf(texts.redirectUris, redirectUris),
+    urisOf(frame.texts.client.postLogoutRedirectUris, view.postLogoutRedirectUris),
   ])
 }
+
+const urisOf = (label: string, uris: readonly string[]): Fact | undefined =>
+  uris.length === 0
+    ? undefined
+    : [label, html`${uris.map((uri) => html`<code dir="ltr">${uri}</code> `)}`]
 
 const logoState = (
   { logo: { problem, isRequested } }: AdminApplicationView,

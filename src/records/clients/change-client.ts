@@ -11,6 +11,7 @@ import { checkedFields } from './checked-fields.ts'
 import type { CheckedFields, ClientInput, Registration } from './client-input.ts'
 import type { ClientRows } from './client-rows.ts'
 import { withSecret } from './secret-fields.ts'
+import { hasSameIdentity } from './verified-identity.ts'
 
 /** The marks that an administrator sets: whether the client is verified, disabled or pinned. */
 export type Marks = Partial<Pick<ClientFields, 'isVerified' | 'isDisabled' | 'isPinned'>>
@@ -173,24 +174,3 @@ const marked = ({ isVerified, isDisabled, isPinned }: Marks) => [
     ? []
     : [isPinned ? ('client.pinned' as const) : ('client.unpinned' as const)]),
 ]
-
-/**
- * Returns whether the verification of a client remains valid after a change. The name, description, owner, website,
- * logo and links must be unchanged, and no redirect URI may be added.
- */
-export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
-  before.name === after.name &&
-  before.description === after.description &&
-  before.userId === after.userId &&
-  before.website === after.website &&
-  linksOf(before) === linksOf(after) &&
-  after.redirectUris.every((uri) => before.redirectUris.includes(uri)) &&
-  afterLogoutOf(after).every((uri) => afterLogoutOf(before).includes(uri))
-
-const afterLogoutOf = (client: Pick<ClientFields, 'metadata'>): readonly string[] =>
-  keptMetadata(client).post_logout_redirect_uris ?? []
-
-const linksOf = (client: Pick<ClientFields, 'metadata'>): string => {
-  const { logo_uri: logo, tos_uri: terms, policy_uri: privacy } = keptMetadata(client)
-  return JSON.stringify([logo, terms, privacy])
-}

@@ -2,11 +2,12 @@ import { digestOf } from '../../crypto/digest.ts'
 import { bits256, randomNumber, randomString } from '../../crypto/random.ts'
 import { Client, type ClientFields } from '../../model/client.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
-import { hasSameIdentity, keyAfter, removeFormerKey } from './change-client.ts'
+import { keyAfter, removeFormerKey } from './change-client.ts'
 import { checkedFields } from './checked-fields.ts'
 import { blank, type CheckedFields, type ClientInput, type Registration } from './client-input.ts'
 import type { ClientRows } from './client-rows.ts'
 import { insertRow } from './insert-client.ts'
+import { hasSameIdentity } from './verified-identity.ts'
 
 interface Description {
   readonly input: ClientInput

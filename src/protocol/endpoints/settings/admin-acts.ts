@@ -1,8 +1,6 @@
-import { sha256 } from '../../../crypto/digest.ts'
 import type { Client } from '../../../model/client.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
-import { logoUriOf } from '../../../records/clients/client-logos.ts'
 import { clientActs } from '../../openapi/schemas/administration.ts'
 import { notFound } from '../responses/problem.ts'
 import { asTokenId } from './addresses.ts'
@@ -26,17 +24,12 @@ export const actOnClient = async (
   const act = actIn(params)
   const client = await anyClient(clientId, request)
   if (act === 'delete') checkConfirmation(params, client)
-  const seen = params.optional('seen')
-  if ((act === 'verify' || act === 'pin') && seen !== undefined && seen !== seenOf(client)) {
-    throw new InvalidField('act', 'The application has changed since the page was loaded.', {
-      problem: 'changedMeanwhile',
-    })
-  }
   const actor = { user: signedIn.user, address: http.address }
   if (act === 'set_default_resource') {
     const resource = params.optional('default_resource') ?? null
     await server.administration.setDefaultResource(client.clientId, resource, actor)
-  } else await server.administration.actOnClient(client.clientId, act, actor)
+  } else
+    await server.administration.actOnClient(client.clientId, act, actor, params.optional('seen'))
   const { done } = texts
   return {
     verify: done.clientVerified,
@@ -71,15 +64,4 @@ const actIn = (params: Parameters): (typeof clientActs)[number] => {
   const act = clientActs.find((known) => known === params.optional('act'))
   if (!act) throw new InvalidField('act', `act must be one of ${clientActs.join(', ')}.`)
   return act
-}
-
-/**
- * Returns a digest of the fields that an administrator reviews on the client's page. If the fields have changed since
- * the page was rendered, the server refuses to verify or pin the client.
- */
-export const seenOf = (client: Client): string => {
-  const { name, description, website, redirectUris, userId } = client
-  return sha256(
-    JSON.stringify([name, description, website, redirectUris, userId, logoUriOf(client)]),
-  )
 }

@@ -1,9 +1,9 @@
 import { countLimit } from '../../../model/count-limit.ts'
-import { logoUriOf } from '../../../records/clients/client-logos.ts'
+import { identityDigest, verifiedIdentity } from '../../../records/clients/verified-identity.ts'
 import { clientForm } from '../../openapi/schemas/administration.ts'
 import { adminApplicationAddress, userAddress } from './addresses.ts'
 import { checkAdmin } from './admin.ts'
-import { actOnClient, anyClient, seenOf } from './admin-acts.ts'
+import { actOnClient, anyClient } from './admin-acts.ts'
 import { adminClientItem } from './admin-applications.ts'
 import { backIn } from './arranged-list.ts'
 import { showNotice } from './notice.ts'
@@ -42,18 +42,23 @@ async function showApplication(request: SettingsRequest, refused?: Refused): Pro
   const refusals = await server.refusals.list(clientId)
   const logo = (await server.logos.states([client])).get(clientId)
   const notice = await showNotice(request)
+  const { description, website, terms, privacy, logoUri, redirectUris, postLogoutRedirectUris } =
+    verifiedIdentity(client)
   const view = {
     action: here(request),
     list: `${listOf(request)}#list`,
     client: adminClientItem({ client, users }, request),
-    seen: seenOf(client),
-    description: client.description,
-    website: client.website,
-    redirectUris: client.redirectUris,
+    seen: identityDigest(client),
+    description,
+    website,
+    terms,
+    privacy,
+    redirectUris,
+    postLogoutRedirectUris,
     defaultResource: client.defaultResource,
     resources: server.resources.map(({ resource }) => resource),
     logo: {
-      uri: logoUriOf(client) ?? null,
+      uri: logoUri === '' ? null : logoUri,
       isRequested: logo?.isRequested ?? false,
       problem: logo?.problem ?? null,
     },
