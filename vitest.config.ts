@@ -90,8 +90,8 @@ export default defineConfig({
           include: [files],
           exclude: [...full, ...ownProcess],
           isolate: false,
-          testTimeout: 20 * seconds,
-          hookTimeout: 20 * seconds,
+          testTimeout: 60 * seconds,
+          hookTimeout: 60 * seconds,
         },
       },
       {
@@ -99,8 +99,8 @@ export default defineConfig({
         test: {
           name: 'own-process',
           include: ownProcess,
-          testTimeout: 20 * seconds,
-          hookTimeout: 20 * seconds,
+          testTimeout: 60 * seconds,
+          hookTimeout: 60 * seconds,
         },
       },
       {

@@ -12,11 +12,20 @@ export const [here, elsewhere] = ['192.0.2.1', '198.51.100.2'] as const
 export const start = (options: TestOptions = {}): Promise<TestServer> =>
   startServer({ ...behindProxy, aroundStore: (_operation, run) => run(), ...options })
 
+/** Creates a function that opens the login page, and returns a function that sends a password in this page. */
+export const loginForm = (app: TestServer, address: string) => {
+  const agent = new UserAgent({ 'user-agent': browser, ...from(address) })
+  return async (password: string, email = app.user.email): Promise<() => Promise<Response>> => {
+    const page = await agent.browse(`${app.issuer}/login?prompt=login`)
+    return () => agent.submit(page, { email, password })
+  }
+}
+
 /** Creates a function that tries a password at the login page. */
 export const guesser = (app: TestServer, address: string) => {
-  const agent = new UserAgent({ 'user-agent': browser, ...from(address) })
+  const open = loginForm(app, address)
   return async (password: string, email = app.user.email): Promise<Response> =>
-    agent.submit(await agent.browse(`${app.issuer}/login?prompt=login`), { email, password })
+    (await open(password, email))()
 }
 
 /** Returns the log entries about reached limits. */

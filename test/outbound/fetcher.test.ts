@@ -306,10 +306,15 @@ describe('a hostile server', () => {
 
   test('rejects a document of 10 MB by its Content-Length', async () => {
     const path = newPath()
-    site.serve(path, 'x'.repeat(10_000_000), { 'content-length': '10000000' })
-    const { message, took } = await refusal(site.url(path))
-    expect(message).toBe('It is larger than 10000 bytes.')
-    expect(took).toBeLessThan(2000)
+    // The host never sends the body, so the refusal cannot have waited for it.
+    site.respond(path, (_request, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': '10000000',
+      })
+      response.flushHeaders()
+    })
+    expect((await refusal(site.url(path))).message).toBe('It is larger than 10000 bytes.')
   })
 
   test('aborts a response with an endless body', async () => {
@@ -324,9 +329,7 @@ describe('a hostile server', () => {
       response.writeHead(200, { 'content-type': 'application/json' })
       pump(response)
     })
-    const { message, took } = await refusal(site.url(path))
-    expect(message).toBe('It is larger than 10000 bytes.')
-    expect(took).toBeLessThan(2000)
+    expect((await refusal(site.url(path))).message).toBe('It is larger than 10000 bytes.')
     expect(sent).toBeLessThan(10_000_000)
   })
 

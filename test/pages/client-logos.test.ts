@@ -383,9 +383,9 @@ describe('a logo that cannot be accepted', () => {
 
   test('a slow host does not delay the verification, and the fetch of its image is aborted after 5 seconds [T2834]', async () => {
     const { client_id } = await register(publish('', { respond: () => undefined }))
-    const startedAt = performance.now()
     await press(client_id, 'verify')
-    expect(performance.now() - startedAt).toBeLessThan(4_000)
+    // The verification did not wait for the result of the fetch.
+    expect((await rows()).filter(({ problem }) => problem !== null)).toEqual([])
     expect(textOf((await pageOf(client_id)).html)).toContain(en.admin.logoRequested)
     expect(await settled()).toMatchObject([{ problem: 'It did not arrive within 5 seconds.' }])
   })

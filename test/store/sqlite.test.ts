@@ -230,9 +230,8 @@ describe('while another connection holds the lock', () => {
     const clientId = await aClient(store)
     await locked(store.path, async (release) => {
       const write = store.clients.delete(clientId, 1)
-      const started = performance.now()
+      // The lock is released only after this read.
       expect(await store.clients.find(clientId)).toBeDefined()
-      expect(performance.now() - started).toBeLessThan(1_000)
       await delay(100)
       release()
       expect(await write).toBe(true)

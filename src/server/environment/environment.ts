@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as Listener } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { StartProblem } from '../../model/start-problem.ts'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
 import { resourcesFrom, withClients } from '../../settings/resources-from-environment.ts'
@@ -183,6 +183,10 @@ export const closeOnSignal = (
     unanswered.forEach(endConnection)
     const end = delay(gracePeriod, undefined, { ref: false })
     await Promise.race([closed, delay(keepAlivePeriod)])
+    // On a busy machine, the timer may expire before the process has read requests that arrived during the period. Read
+    // them first, because a connection with a request is not idle.
+    await nextTurn()
+    await nextTurn()
     server.closeIdleConnections()
     await Promise.race([closed, end])
     server.closeAllConnections()

@@ -598,7 +598,8 @@ describe('an invalid registration form', () => {
     })
 
     test('returns an error for more than 50 redirect URIs', async () => {
-      const page = await refused({ redirect_uris: 'https://a.example\n'.repeat(51) })
+      const uris = Array.from({ length: 51 }, (_, index) => `https://a.example/${index}`)
+      const page = await refused({ redirect_uris: uris.join('\n') })
       expect(page.wrong('redirect_uris')).toBe(problems.tooManyRedirectUris(50))
     })
   })
