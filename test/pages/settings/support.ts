@@ -327,5 +327,5 @@ export const curl = async (line: string): Promise<{ status: number; body: string
     url,
     data.size === 0 ? { headers } : { method: 'POST', headers, body: data },
   )
-  return { status: response.status, body: await response.text() }
+  return { status: response.status, body: (await response.text()).trimEnd() }
 }
