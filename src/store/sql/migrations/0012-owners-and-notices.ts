@@ -11,7 +11,8 @@ export const ownersAndNotices: OnlineMigration = {
     await db.schema
       .createIndex('oauth2server_transient_by_owner')
       .on('oauth2server_transient')
-      .columns(['owner', 'expires_at'])
+      // With the key, the index alone finds the values to remove.
+      .columns(['owner', 'expires_at', 'key'])
       .where(sql.ref('owner'), 'is not', null)
       .execute()
     await db.schema
