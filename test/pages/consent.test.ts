@@ -296,7 +296,7 @@ describe('decision §4.4 the form of the consent page', () => {
     const stale = await post({ ...hidden, csrf_token: 'x', confirm: 'yes' })
     expect(stale.status).toBe(403)
     const again = await stale.text()
-    expect(again).toContain('This page was open for too long. Please decide again.')
+    expect(again).toContain('This page is out of date. Please decide again.')
     expect(groups(again)).toEqual(groups(html))
     const response = await post({ ...formIn(again).hidden, confirm: 'yes' })
     expect(response.status).toBe(303)

@@ -192,7 +192,7 @@ describe('SS-07 login CSRF', () => {
     })
     expect(response.status).toBe(403)
     const text = await response.text()
-    expect(text).toContain('This page was open for too long, or cookies are blocked.')
+    expect(text).toContain(en.login.stale)
     expect(formIn(text).hidden).toEqual(hidden)
     expect(await isSignedIn({ agent })).toBe(false)
     expect(sessionRows()).toHaveLength(before)

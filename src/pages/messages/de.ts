@@ -81,7 +81,9 @@ export const de: Messages = {
     tooMany:
       'Es wurden zu viele falsche Passwörter eingegeben. Warte zehn Minuten und versuche es dann noch einmal.',
     stale:
-      'Diese Seite war zu lange geöffnet, oder Cookies sind blockiert. Bitte versuche es noch einmal.',
+      'Diese Seite ist nicht mehr aktuell, zum Beispiel weil du dich in einem anderen Fenster an- oder abgemeldet hast. Bitte versuche es noch einmal.',
+    noCookie:
+      'Dein Browser hat kein Cookie gesendet. Erlaube Cookies für diese Website und versuche es noch einmal.',
     foreign: 'Dieses Formular wurde von einer anderen Website gesendet. Bitte melde dich hier an.',
     loggedOut:
       'Du wurdest abgemeldet, bevor das gespeichert war. Melde dich an: Das Formular enthält deine Eingaben noch.',
@@ -660,7 +662,7 @@ export const de: Messages = {
       'Auch ein Header, ein ganzer curl-Befehl oder eine Zeile eines Protokolls ist möglich. Der Text wird weder gespeichert noch wieder angezeigt.',
     lookUp: 'Nachschlagen',
     again: 'Ein anderes Geheimnis nachschlagen',
-    stale: 'Die Seite war zu lange offen. Füge das Geheimnis noch einmal ein.',
+    stale: 'Das Ergebnis ist nicht mehr gespeichert. Füge das Geheimnis noch einmal ein.',
     tooMany:
       'Es wurden zu viele unbekannte Geheimnisse eingefügt. Versuche es in einer Minute noch einmal.',
     kinds: {
@@ -801,13 +803,15 @@ export const de: Messages = {
   problem: {
     atWork:
       'Dieses Formular wurde zweimal gesendet, und wir bearbeiten es noch. Sieh dir die Seite gleich noch einmal an.',
-    staleLogout: 'Diese Seite war zu lange offen. Bitte melde dich noch einmal ab.',
+    staleLogout:
+      'Diese Seite ist nicht mehr aktuell. Du wurdest deshalb nicht abgemeldet. Melde dich auf der Startseite ab.',
     title: 'Das hat nicht geklappt',
-    stale: 'Diese Seite war zu lange geöffnet. Bitte entscheide noch einmal.',
+    stale: 'Diese Seite ist nicht mehr aktuell. Bitte entscheide noch einmal.',
     foreign: 'Dieses Formular gehört nicht zu deiner Sitzung. Es wurde nichts ausgeführt.',
     loggedOut: 'Du bist nicht mehr angemeldet. Geh zurück zur Anwendung und fang von vorn an.',
     decided:
       'Diese Anfrage wurde schon beantwortet oder ist abgelaufen. Geh zurück zur Anwendung und fang von vorn an.',
+    askAgain: 'Anfrage noch einmal zeigen',
     clientChanged:
       'Die Anwendung wurde geändert oder ist nicht mehr da. Es wurde nichts ausgeführt.',
     notFound: 'Unter dieser Adresse gibt es nichts.',
@@ -882,7 +886,7 @@ export const de: Messages = {
     overlapInvalid: 'Wähle eine der angebotenen Zeiten.',
     other: 'Das kann so nicht gespeichert werden. Bitte prüfe deine Eingaben.',
     stale:
-      'Diese Seite war zu lange geöffnet. Deine Eingaben sind noch da: Bitte sende sie noch einmal.',
+      'Diese Seite ist nicht mehr aktuell, zum Beispiel weil du dich in einem anderen Fenster neu angemeldet hast. Es wurde nichts geändert. Prüfe deine Eingaben und sende sie noch einmal.',
     loggedOut:
       'Du warst abgemeldet, deshalb ist noch nichts gespeichert. Prüfe deine Eingaben und speichere sie.',
     redirectUrisMissing: 'Diese Art von Anwendung braucht mindestens eine Weiterleitungs-URI.',

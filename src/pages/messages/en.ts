@@ -86,7 +86,9 @@ export const en = {
     submit: 'Log in',
     wrong: 'The e-mail address or the password is wrong.',
     tooMany: 'Too many wrong passwords were entered. Try again in ten minutes.',
-    stale: 'This page was open for too long, or cookies are blocked. Please try again.',
+    stale:
+      'This page is out of date, for instance because you logged in or out in another window. Please try again.',
+    noCookie: 'Your browser sent no cookie. Allow cookies for this site, and try again.',
     foreign: 'This form was sent from another site. Please log in here.',
     loggedOut:
       'You were logged out before this was saved. Log in: the form still contains what you entered.',
@@ -663,7 +665,7 @@ export const en = {
       'A header, a whole curl command or a line of a log also works. The text is neither stored nor shown again.',
     lookUp: 'Look up',
     again: 'Look up another secret',
-    stale: 'The page was open for too long. Paste the secret again.',
+    stale: 'The result is not stored any more. Paste the secret again.',
     tooMany: 'Too many unknown secrets were pasted. Try again in a minute.',
     /** The kinds of secrets; the name of the token or of the application follows. */
     kinds: {
@@ -804,13 +806,14 @@ export const en = {
   },
   problem: {
     atWork: 'This form was sent twice, and is still being processed. Reload the page in a moment.',
-    staleLogout: 'This page was open for too long. Please log out again.',
+    staleLogout: 'This page is out of date, so you were not logged out. Log out on the start page.',
     title: 'This did not work',
-    stale: 'This page was open for too long. Please decide again.',
+    stale: 'This page is out of date. Please decide again.',
     foreign: 'This form does not belong to your session. Nothing was done.',
     loggedOut: 'You are no longer logged in. Go back to the application and start again.',
     decided:
       'This request was already decided, or has expired. Go back to the application and start again.',
+    askAgain: 'Show the request again',
     clientChanged: 'The application was changed or deleted. Nothing was done.',
     notFound: 'There is no page at this address.',
     notFoundTitle: 'Not found',
@@ -876,7 +879,8 @@ export const en = {
     passwordTooLong: 'The password is too long.',
     overlapInvalid: 'Choose one of the offered times.',
     other: 'This cannot be saved. Please check what you entered.',
-    stale: 'This page was open for too long. What you entered is still here: please send it again.',
+    stale:
+      'This page is out of date, for instance because you logged in again in another window. Nothing was changed. Check what you entered, and send it again.',
     loggedOut:
       'You were logged out, so nothing was saved yet. Check what you entered, and save it.',
     redirectUrisMissing: 'This kind of application needs at least one redirect URI.',

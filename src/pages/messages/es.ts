@@ -81,7 +81,9 @@ export const es: Messages = {
     tooMany:
       'Se han introducido demasiadas contraseñas incorrectas. Espera diez minutos y vuelve a intentarlo.',
     stale:
-      'Esta página ha estado abierta demasiado tiempo o las cookies están bloqueadas. Inténtalo de nuevo.',
+      'Esta página ya no está actualizada, por ejemplo porque iniciaste o cerraste sesión en otra ventana. Inténtalo de nuevo.',
+    noCookie:
+      'Tu navegador no envió ninguna cookie. Permite las cookies de este sitio e inténtalo de nuevo.',
     foreign: 'Este formulario se envió desde otro sitio. Inicia sesión aquí.',
     loggedOut:
       'Tu sesión se cerró antes de guardar esto. Inicia sesión: el formulario conserva lo que escribiste.',
@@ -660,7 +662,7 @@ export const es: Messages = {
       'También sirve una cabecera, un comando curl completo o una línea de un registro. El texto no se guarda ni se vuelve a mostrar.',
     lookUp: 'Consultar',
     again: 'Consultar otro secreto',
-    stale: 'La página estuvo abierta demasiado tiempo. Pega el secreto de nuevo.',
+    stale: 'El resultado ya no está guardado. Pega el secreto de nuevo.',
     tooMany: 'Se pegaron demasiados secretos desconocidos. Inténtalo de nuevo dentro de un minuto.',
     kinds: {
       personal_token: 'Token personal',
@@ -800,13 +802,15 @@ export const es: Messages = {
   problem: {
     atWork:
       'Este formulario se envió dos veces y todavía lo estamos procesando. Vuelve a mirar la página en un momento.',
-    staleLogout: 'Esta página estuvo abierta demasiado tiempo. Vuelve a cerrar la sesión.',
+    staleLogout:
+      'Esta página ya no está actualizada, por lo que no se cerró tu sesión. Ciérrala en la página de inicio.',
     title: 'No se ha podido completar',
-    stale: 'Esta página ha estado abierta demasiado tiempo. Decide de nuevo.',
+    stale: 'Esta página ya no está actualizada. Decide de nuevo.',
     foreign: 'Este formulario no pertenece a tu sesión. No se ha hecho nada.',
     loggedOut: 'Tu sesión ya no está iniciada. Vuelve a la aplicación y empieza de nuevo.',
     decided:
       'Esta solicitud ya se ha respondido o ha caducado. Vuelve a la aplicación y empieza de nuevo.',
+    askAgain: 'Mostrar la solicitud de nuevo',
     clientChanged: 'La aplicación ha cambiado o ya no existe. No se ha hecho nada.',
     notFound: 'No hay nada en esta dirección.',
     notFoundTitle: 'No encontrado',
@@ -873,7 +877,7 @@ export const es: Messages = {
     overlapInvalid: 'Elige uno de los plazos que se ofrecen.',
     other: 'No se puede guardar. Revisa lo que has escrito.',
     stale:
-      'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
+      'Esta página ya no está actualizada, por ejemplo porque iniciaste sesión de nuevo en otra ventana. No se ha cambiado nada. Revisa lo que escribiste y envíalo de nuevo.',
     loggedOut:
       'Tu sesión se había cerrado, así que aún no se ha guardado nada. Revisa lo que escribiste y guárdalo.',
     redirectUrisMissing: 'Esta clase de aplicación necesita al menos un URI de redirección.',

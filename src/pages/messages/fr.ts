@@ -82,7 +82,9 @@ export const fr: Messages = {
     tooMany:
       'Trop de mots de passe incorrects ont été saisis. Attendez dix minutes, puis réessayez.',
     stale:
-      'Cette page est restée ouverte trop longtemps, ou les cookies sont bloqués. Veuillez réessayer.',
+      'Cette page n’est plus à jour, par exemple parce que vous vous êtes connecté ou déconnecté dans une autre fenêtre. Veuillez réessayer.',
+    noCookie:
+      'Votre navigateur n’a envoyé aucun cookie. Autorisez les cookies pour ce site et réessayez.',
     foreign: 'Ce formulaire a été envoyé depuis un autre site. Veuillez vous connecter ici.',
     loggedOut:
       'Vous avez été déconnecté avant l’enregistrement. Connectez-vous\u00a0: le formulaire contient encore votre saisie.',
@@ -664,7 +666,7 @@ export const fr: Messages = {
       'Un en-tête, une commande curl entière ou une ligne de journal conviennent aussi. Le texte n’est ni enregistré ni affiché de nouveau.',
     lookUp: 'Rechercher',
     again: 'Rechercher un autre secret',
-    stale: 'La page est restée ouverte trop longtemps. Collez le secret de nouveau.',
+    stale: 'Le résultat n’est plus enregistré. Collez le secret de nouveau.',
     tooMany: 'Trop de secrets inconnus ont été collés. Réessayez dans une minute.',
     kinds: {
       personal_token: 'Jeton personnel',
@@ -805,13 +807,14 @@ export const fr: Messages = {
     atWork:
       'Ce formulaire a été envoyé deux fois et nous le traitons encore. Consultez de nouveau la page dans un instant.',
     staleLogout:
-      'Cette page est restée ouverte trop longtemps. Veuillez vous déconnecter à nouveau.',
+      'Cette page n’est plus à jour, vous n’avez donc pas été déconnecté. Déconnectez-vous depuis la page d’accueil.',
     title: 'Cela n’a pas fonctionné',
-    stale: 'Cette page est restée ouverte trop longtemps. Veuillez décider à nouveau.',
+    stale: 'Cette page n’est plus à jour. Veuillez décider à nouveau.',
     foreign: 'Ce formulaire n’appartient pas à votre session. Rien n’a été fait.',
     loggedOut: 'Votre session est terminée. Retournez à l’application et recommencez.',
     decided:
       'Cette demande a déjà reçu une réponse ou a expiré. Retournez à l’application et recommencez.',
+    askAgain: 'Afficher de nouveau la demande',
     clientChanged: 'L’application a changé ou n’existe plus. Rien n’a été fait.',
     notFound: 'Il n’y a rien à cette adresse.',
     notFoundTitle: 'Page introuvable',
@@ -884,7 +887,7 @@ export const fr: Messages = {
     overlapInvalid: 'Choisissez l’une des durées proposées.',
     other: 'L’enregistrement est impossible. Veuillez vérifier votre saisie.',
     stale:
-      'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
+      'Cette page n’est plus à jour, par exemple parce que vous vous êtes reconnecté dans une autre fenêtre. Rien n’a été modifié. Vérifiez votre saisie et envoyez-la à nouveau.',
     loggedOut:
       'Vous étiez déconnecté\u00a0: rien n’est encore enregistré. Vérifiez votre saisie, puis enregistrez-la.',
     redirectUrisMissing: 'Ce genre d’application a besoin d’au moins un URI de redirection.',

@@ -79,7 +79,10 @@ export const it: Messages = {
     submit: 'Accedi',
     wrong: 'L’indirizzo email o la password non sono corretti.',
     tooMany: 'Sono state inserite troppe password errate. Aspetta dieci minuti, poi riprova.',
-    stale: 'Questa pagina è rimasta aperta troppo a lungo o i cookie sono bloccati. Riprova.',
+    stale:
+      'Questa pagina non è più aggiornata, per esempio perché hai effettuato l’accesso o sei uscito in un’altra finestra. Riprova.',
+    noCookie:
+      'Il tuo browser non ha inviato alcun cookie. Consenti i cookie per questo sito e riprova.',
     foreign: 'Questo modulo è stato inviato da un altro sito. Accedi da qui.',
     loggedOut:
       'La sessione è terminata prima del salvataggio. Accedi: il modulo contiene ancora ciò che hai inserito.',
@@ -654,7 +657,7 @@ export const it: Messages = {
       'Va bene anche un’intestazione, un intero comando curl o una riga di un log. Il testo non viene né salvato né mostrato di nuovo.',
     lookUp: 'Cerca il segreto',
     again: 'Cerca un altro segreto',
-    stale: 'La pagina è rimasta aperta troppo a lungo. Incolla di nuovo il segreto.',
+    stale: 'Il risultato non è più memorizzato. Incolla di nuovo il segreto.',
     tooMany: 'Sono stati incollati troppi segreti sconosciuti. Riprova tra un minuto.',
     kinds: {
       personal_token: 'Token personale',
@@ -793,13 +796,15 @@ export const it: Messages = {
   problem: {
     atWork:
       'Questo modulo è stato inviato due volte e lo stiamo ancora elaborando. Ricontrolla la pagina tra un momento.',
-    staleLogout: 'Questa pagina è rimasta aperta troppo a lungo. Esci di nuovo.',
+    staleLogout:
+      'Questa pagina non è più aggiornata, quindi non sei uscito. Esci dalla pagina iniziale.',
     title: 'Operazione non riuscita',
-    stale: 'Questa pagina è rimasta aperta troppo a lungo. Decidi di nuovo.',
+    stale: 'Questa pagina non è più aggiornata. Decidi di nuovo.',
     foreign: 'Questo modulo non appartiene alla tua sessione. Non è stato fatto nulla.',
     loggedOut: 'La tua sessione è terminata. Torna all’applicazione e ricomincia.',
     decided:
       'Questa richiesta ha già ricevuto risposta o è scaduta. Torna all’applicazione e ricomincia.',
+    askAgain: 'Mostra di nuovo la richiesta',
     clientChanged: 'L’applicazione è cambiata o non esiste più. Non è stato fatto nulla.',
     notFound: 'A questo indirizzo non c’è nulla.',
     notFoundTitle: 'Pagina non trovata',
@@ -869,7 +874,7 @@ export const it: Messages = {
     overlapInvalid: 'Scegli una delle durate proposte.',
     other: 'Impossibile salvare. Controlla ciò che hai inserito.',
     stale:
-      'Questa pagina è rimasta aperta troppo a lungo. Ciò che hai inserito è ancora qui: invialo di nuovo.',
+      'Questa pagina non è più aggiornata, per esempio perché hai effettuato di nuovo l’accesso in un’altra finestra. Non è stato modificato nulla. Controlla ciò che hai inserito e invialo di nuovo.',
     loggedOut:
       'La sessione era terminata, quindi non è stato ancora salvato nulla. Controlla ciò che hai inserito e salvalo.',
     redirectUrisMissing:

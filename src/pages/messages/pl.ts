@@ -81,7 +81,10 @@ export const pl: Messages = {
     wrong: 'Adres e-mail lub hasło są nieprawidłowe.',
     tooMany:
       'Wpisano zbyt wiele błędnych haseł. Odczekaj dziesięć minut, a potem spróbuj ponownie.',
-    stale: 'Ta strona była otwarta zbyt długo lub pliki cookie są zablokowane. Spróbuj ponownie.',
+    stale:
+      'Ta strona jest nieaktualna, na przykład dlatego, że w innym oknie nastąpiło logowanie lub wylogowanie. Spróbuj ponownie.',
+    noCookie:
+      'Przeglądarka nie wysłała pliku cookie. Zezwól tej witrynie na pliki cookie i spróbuj ponownie.',
     foreign: 'Ten formularz wysłano z innej witryny. Zaloguj się tutaj.',
     loggedOut:
       'Wylogowano Cię, zanim dane zostały zapisane. Zaloguj się: formularz nadal zawiera to, co wpisano.',
@@ -668,7 +671,7 @@ export const pl: Messages = {
       'Może to być także nagłówek, całe polecenie curl lub wiersz dziennika. Tekst nie jest zapisywany ani ponownie wyświetlany.',
     lookUp: 'Sprawdź',
     again: 'Sprawdź inny sekret',
-    stale: 'Strona była otwarta zbyt długo. Wklej sekret ponownie.',
+    stale: 'Wynik nie jest już przechowywany. Wklej sekret ponownie.',
     tooMany: 'Wklejono zbyt wiele nieznanych sekretów. Spróbuj ponownie za minutę.',
     kinds: {
       personal_token: 'Token osobisty',
@@ -807,13 +810,15 @@ export const pl: Messages = {
   problem: {
     atWork:
       'Ten formularz wysłano dwa razy i wciąż go przetwarzamy. Za chwilę zajrzyj na stronę ponownie.',
-    staleLogout: 'Ta strona była otwarta zbyt długo. Wyloguj się jeszcze raz.',
+    staleLogout:
+      'Ta strona jest nieaktualna, więc nie nastąpiło wylogowanie. Wyloguj się na stronie głównej.',
     title: 'Nie udało się',
-    stale: 'Ta strona była otwarta zbyt długo. Podejmij decyzję ponownie.',
+    stale: 'Ta strona jest nieaktualna. Podejmij decyzję ponownie.',
     foreign: 'Ten formularz nie należy do Twojej sesji. Nic nie zostało zrobione.',
     loggedOut: 'Twoja sesja się zakończyła. Wróć do aplikacji i zacznij od nowa.',
     decided:
       'Na to żądanie już odpowiedziano lub ono wygasło. Wróć do aplikacji i zacznij od nowa.',
+    askAgain: 'Pokaż prośbę ponownie',
     clientChanged: 'Aplikacja się zmieniła lub już jej nie ma. Nic nie zostało zrobione.',
     notFound: 'Pod tym adresem niczego nie ma.',
     notFoundTitle: 'Nie znaleziono',
@@ -892,7 +897,8 @@ export const pl: Messages = {
     passwordTooLong: 'Hasło jest za długie.',
     overlapInvalid: 'Wybierz jeden z podanych okresów.',
     other: 'Nie można tego zapisać. Sprawdź wpisane dane.',
-    stale: 'Ta strona była otwarta zbyt długo. Wpisane dane wciąż tu są: wyślij je ponownie.',
+    stale:
+      'Ta strona jest nieaktualna, na przykład dlatego, że w innym oknie nastąpiło ponowne logowanie. Niczego nie zmieniono. Sprawdź wpisane dane i wyślij je ponownie.',
     loggedOut: 'Wylogowano Cię, więc nic jeszcze nie zapisano. Sprawdź wpisane dane i zapisz je.',
     redirectUrisMissing:
       'Ten rodzaj aplikacji wymaga co najmniej jednego adresu URI przekierowania.',

@@ -80,7 +80,9 @@ export const pt: Messages = {
     wrong: 'O endereço de e-mail ou a senha estão incorretos.',
     tooMany: 'Foram digitadas senhas incorretas demais. Espere dez minutos e tente novamente.',
     stale:
-      'Esta página ficou aberta por muito tempo ou os cookies estão bloqueados. Tente novamente.',
+      'Esta página está desatualizada, por exemplo porque você entrou ou saiu em outra janela. Tente novamente.',
+    noCookie:
+      'Seu navegador não enviou nenhum cookie. Permita cookies para este site e tente novamente.',
     foreign: 'Este formulário foi enviado de outro site. Entre por aqui.',
     loggedOut:
       'Sua sessão terminou antes de salvar. Entre: o formulário ainda contém o que você digitou.',
@@ -653,7 +655,7 @@ export const pt: Messages = {
       'Um cabeçalho, um comando curl inteiro ou uma linha de um log também servem. O texto não é guardado nem mostrado de novo.',
     lookUp: 'Consultar',
     again: 'Consultar outro segredo',
-    stale: 'A página ficou aberta por tempo demais. Cole o segredo de novo.',
+    stale: 'O resultado não está mais armazenado. Cole o segredo de novo.',
     tooMany: 'Foram colados segredos desconhecidos demais. Tente de novo em um minuto.',
     kinds: {
       personal_token: 'Token pessoal',
@@ -792,12 +794,14 @@ export const pt: Messages = {
   problem: {
     atWork:
       'Este formulário foi enviado duas vezes e ainda está sendo processado. Veja a página novamente em instantes.',
-    staleLogout: 'Esta página ficou aberta por tempo demais. Saia novamente.',
+    staleLogout:
+      'Esta página está desatualizada, por isso você não saiu. Saia pela página inicial.',
     title: 'Não foi possível concluir',
-    stale: 'Esta página ficou aberta por muito tempo. Decida novamente.',
+    stale: 'Esta página está desatualizada. Decida novamente.',
     foreign: 'Este formulário não pertence à sua sessão. Nada foi feito.',
     loggedOut: 'Sua sessão foi encerrada. Volte ao aplicativo e comece de novo.',
     decided: 'Esta solicitação já foi respondida ou expirou. Volte ao aplicativo e comece de novo.',
+    askAgain: 'Mostrar a solicitação novamente',
     clientChanged: 'O aplicativo mudou ou já não existe. Nada foi feito.',
     notFound: 'Não há nada neste endereço.',
     notFoundTitle: 'Não encontrado',
@@ -861,7 +865,7 @@ export const pt: Messages = {
     overlapInvalid: 'Escolha um dos prazos oferecidos.',
     other: 'Não é possível salvar. Verifique o que você digitou.',
     stale:
-      'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
+      'Esta página está desatualizada, por exemplo porque você entrou novamente em outra janela. Nada foi alterado. Confira o que você digitou e envie novamente.',
     loggedOut:
       'Sua sessão havia terminado, então nada foi salvo ainda. Confira o que você digitou e salve.',
     redirectUrisMissing:

@@ -8,18 +8,23 @@ export interface ProblemView {
   readonly sentence: string
   /** The error description of the protocol, in English. */
   readonly details?: string
+  /** Links with which the user can continue. */
+  readonly ways?: readonly { readonly href: string; readonly text: string }[]
 }
 
 /** The page about a problem, such as a missing page. */
-export const problemPage: PageTemplate<ProblemView> = ({ title, sentence, details = '' }, frame) =>
-  layout(
+export const problemPage: PageTemplate<ProblemView> = (view, frame) => {
+  const { title, sentence, details = '', ways = [] } = view
+  return layout(
     frame,
     title,
     html`<div class="card">
 <h1>${title}</h1>
 <p>${sentence}</p>
 ${details === '' ? '' : html`<p class="details" lang="en" dir="ltr">${details}</p>`}
+${ways.map(({ href, text }) => html`<p><a href="${href}">${text}</a></p>`)}
 <p><a href="${frame.links.home}">${frame.texts.error.home}</a></p>
 </div>`,
     { narrow: true },
   )
+}

@@ -1,4 +1,4 @@
-import type { PageTemplate } from '../frame.ts'
+import type { Frame, PageTemplate } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { csrf } from '../parts/forms.ts'
@@ -10,6 +10,8 @@ export interface LoginView {
   /** The path to which the server redirects after the login. */
   readonly next: string
   readonly email: string
+  /** The e-mail address of the user who is already logged in, for instance in another tab. */
+  readonly user?: string | undefined
   /** The name of the client whose authorization request waits for the login; undefined without one. */
   readonly client: string | undefined
   /** Whether the session of this browser has expired. */
@@ -39,6 +41,7 @@ ${view.hasExpired ? caution(login.expired) : ''}
 ${view.hasDraft ? note(login.loggedOut) : ''}
 ${done(view.done)}
 ${alert(problem)}
+${view.user === undefined ? '' : loggedIn(view.user, next, frame)}
 ${view.dropsCookies ? caution(login.dropsCookies) : ''}
 <form method="post" action="${action}">
 ${csrf(frame)}
@@ -59,6 +62,9 @@ ${link(signUp, userLinks.sign_up.title, next)}
     { narrow: true, navigation: false },
   )
 }
+
+const loggedIn = (user: string, next: string, { texts }: Frame): Html =>
+  html`<p class="notice neutral" role="status">${texts.home.user} <strong><bdi>${user}</bdi></strong> <a href="${next}">${texts.device.submit}</a></p>`
 
 const link = (href: string | null, text: string, next: string): Html =>
   href === null

@@ -3,10 +3,11 @@ import type { SignedIn } from '../../../model/auth.ts'
 import type { Consent } from '../../../model/authorization.ts'
 import type { Client } from '../../../model/client.ts'
 import type { Parameters } from '../../../model/parameters.ts'
+import { withQuery } from '../../../model/redirect-uri.ts'
 import type { UserId } from '../../../model/user.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
-import { type ProblemName, renderProblem } from '../responses/problem.ts'
+import { type ProblemName, renderProblem, type Way } from '../responses/problem.ts'
 import { readerOf, textsOf } from '../responses/reader.ts'
 import { askingClient } from './asking-client.ts'
 import { optionalScopesOf } from './optional-scopes.ts'
@@ -48,6 +49,8 @@ export interface ConsentFlow<A extends Asked, Stored extends BoundQuestion> {
   readonly field: string
   /** Returns the question with this ID; undefined if the question is unknown, decided or expired. */
   find(id: string): Promise<{ readonly stored: Stored; readonly asked: A } | undefined>
+  /** Returns the link with which the user sees the question again; undefined if no link is known. */
+  again(stored: Stored | undefined): Way | undefined
   /** Returns whether the client may still make this request. */
   mayAsk(client: Client, asked: A): boolean
   /** Shows the consent page again, with the reason why the server refused the decision. */
@@ -130,26 +133,31 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
   server: ServerContext,
 ): Promise<Decision<A, Stored> | Response> => {
   let uiLocales: string | undefined
-  const refused = (status: number, name: ProblemName) =>
-    renderProblem(http, server, name, { status, uiLocales })
+  const id = params.optional(flow.field)
+  const refused = (status: number, name: ProblemName, way?: Way) =>
+    renderProblem(http, server, name, { status, uiLocales, ways: way ? [way] : [] })
   if (isForeign(http, server.issuer)) return refused(403, 'foreign')
   const signedIn = await server.sessions.signedIn(browserOf(http))
-  if (!signedIn) return refused(403, 'loggedOut')
+  if (!signedIn) {
+    const again = flow.again(id === undefined ? undefined : (await flow.find(id))?.stored)
+    const href = withQuery(server.ui.links.login, { next: again?.href })
+    return refused(403, 'loggedOut', { href, text: ({ login }) => login.submit })
+  }
   const cookie = http.header('cookie')
   const hasCsrfToken = server.sessions.isCsrfToken(cookie, params.optional('csrf_token'))
 
-  const id = params.optional(flow.field)
   const found = id === undefined ? undefined : await flow.find(id)
-  if (id === undefined || !found) return refused(hasCsrfToken ? 400 : 403, 'decided')
+  if (id === undefined || !found)
+    return refused(hasCsrfToken ? 400 : 403, 'decided', flow.again(undefined))
   const { stored, asked } = found
   if (stored.userId !== signedIn.user.id || stored.sessionId !== signedIn.sessionId)
-    return refused(403, 'foreign')
+    return refused(403, 'foreign', flow.again(stored))
 
   uiLocales = asked.uiLocales
   const client = await clientOf(asked, http, server)
   const isUnchanged =
     client?.isActive && flow.mayAsk(client, asked) && stored.terms === termsOf(client, server)
-  if (!isUnchanged) return refused(400, 'clientChanged')
+  if (!isUnchanged) return refused(400, 'clientChanged', flow.again(stored))
   const ticked = params.repeated('optional_scope')
   const texts = textsOf(readerOf(http, { uiLocales }))
   const again = async (status: number, problem: string) => {

@@ -93,7 +93,9 @@ export const decideOnDevice = async (
   const { name, deviceCode } = decision.stored
   const devices = deviceAuthorizations(server)
   const decided = { userId: signedIn.user.id, allowed }
-  const isDecided = () => renderProblem(http, server, 'decided', { status: 400 })
+  const again = deviceFlow(http, server).again(undefined)
+  const isDecided = () =>
+    renderProblem(http, server, 'decided', { status: 400, ways: again ? [again] : [] })
   if (!(await devices.beginDecision(deviceCode, asked, decided))) return isDecided()
   if (allowed) {
     const { id: consentId } = await giveConsent(decision, server)
@@ -114,6 +116,12 @@ const deviceFlow = (
     const asked = stored && (await deviceAuthorizations(server).find(stored.deviceCode))
     return asked && { stored, asked }
   },
+  again: (stored) => ({
+    href: withQuery(deviceAddress(http, server), {
+      user_code: stored && shownUserCode(stored.userCode),
+    }),
+    text: ({ device }) => device.title,
+  }),
   mayAsk,
   ask: (question, { userCode }, signedIn, refused) =>
     renderQuestion(http, question, userCode, signedIn, server, refused),

@@ -65,7 +65,9 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
     return form(request, server, { ...view, problem: texts.foreign, keepCookie: true })
   }
   if (!server.sessions.isCsrfToken(request.header('cookie'), params.optional('csrf_token'))) {
-    return again(texts.stale)
+    const sentence = hasCookie(request, server) ? texts.stale : texts.noCookie
+    const signedIn = await server.sessions.signedIn(browserOf(request))
+    return form(request, server, { ...view, problem: sentence, user: signedIn?.user.email })
   }
   const password = params.opaque('password') ?? ''
   const isPossible =
@@ -95,12 +97,17 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   }
 }
 
+const hasCookie = (request: HttpRequest, { sessions }: ServerContext): boolean =>
+  (request.header('cookie') ?? '').includes(`${sessions.cookieName}=`)
+
 const form = async (
   request: HttpRequest,
   server: ServerContext,
   view: {
     readonly next: string
     readonly email?: string
+    /** The e-mail address of the user who is already logged in, for instance in another tab. */
+    readonly user?: string | undefined
     readonly hasExpired?: boolean
     readonly done?: string | undefined
     readonly problem?: string
@@ -122,6 +129,7 @@ const form = async (
       action,
       next,
       email,
+      user: view.user,
       client: waiting?.client.name,
       hasDraft: problem === undefined && done === undefined && hasDraft(next),
       done,

@@ -10,8 +10,8 @@ export const logoutEndpoint: Endpoint = {
   errors: 'page',
   async handle(request, server) {
     const { sessions, ui } = server
-    const refused = () => renderProblem(request, server, 'staleLogout', { status: 403 })
-    if (isForeign(request, server.issuer)) return refused()
+    if (isForeign(request, server.issuer))
+      return renderProblem(request, server, 'foreign', { status: 403 })
     const params = await request.form()
     const home = { page: ui.links.home }
     const cookie = request.header('cookie') ?? ''
@@ -19,7 +19,7 @@ export const logoutEndpoint: Endpoint = {
     // The user has logged out before, for instance in another tab, so nothing remains to be done.
     if (!isOurs && !cookie.includes(`${sessions.cookieName}=`))
       return redirectResponse(home, server)
-    if (!isOurs) return refused()
+    if (!isOurs) return renderProblem(request, server, 'staleLogout', { status: 403 })
     return redirectResponse(home, server, await sessions.signOut(browserOf(request)))
   },
 }

@@ -6,12 +6,19 @@ import { readerOf, textsOf } from './reader.ts'
 import { type RenderOptions, renderPage } from './render.ts'
 
 /** The name of a problem, which is the key of its message. */
-export type ProblemName = Exclude<keyof Messages['problem'], 'title' | 'notFoundTitle'>
+export type ProblemName = Exclude<keyof Messages['problem'], 'title' | 'notFoundTitle' | 'askAgain'>
+
+/** A link with which the user can continue. */
+export interface Way {
+  readonly href: string
+  text(texts: Messages): string
+}
 
 export interface ProblemOptions extends Pick<RenderOptions, 'uiLocales' | 'headers'> {
   readonly status: number
   /** The `error_description` of the protocol, in English. */
   readonly details?: string | undefined
+  readonly ways?: readonly Way[]
 }
 
 /** Returns a page that explains a problem. The page has no form, so the response sets no cookie. */
@@ -19,11 +26,17 @@ export const renderProblem = (
   http: HttpRequest,
   server: ServerContext,
   name: ProblemName,
-  { status, details, ...options }: ProblemOptions,
+  { status, details, ways = [], ...options }: ProblemOptions,
 ): Promise<Response> => {
-  const { problem } = textsOf(readerOf(http, options))
+  const texts = textsOf(readerOf(http, options))
+  const { problem } = texts
   const title = name === 'notFound' ? problem.notFoundTitle : problem.title
-  const view = { title, sentence: problem[name], ...(details === undefined ? {} : { details }) }
+  const view = {
+    title,
+    sentence: problem[name],
+    ways: ways.map((way) => ({ href: way.href, text: way.text(texts) })),
+    ...(details === undefined ? {} : { details }),
+  }
   return renderPage(http, server, 'problem', view, { ...options, status, keepCookie: true })
 }
 

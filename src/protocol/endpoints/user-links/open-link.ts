@@ -3,11 +3,12 @@ import { minPasswordLength } from '../../../model/field-rules.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
+import type { Messages } from '../../../pages/messages/en.ts'
 import type { FormProblem } from '../../../pages/parts/forms.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { isForeign } from '../../session/browser.ts'
-import { renderProblem } from '../responses/problem.ts'
+import { renderProblem, type Way } from '../responses/problem.ts'
 import { readerOf, textsOf } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
@@ -70,5 +71,19 @@ const show = async (
   return renderPage(http, server, 'openLink', view, { status })
 }
 
-const invalid = (http: HttpRequest, server: ServerContext): Promise<Response> =>
-  renderProblem(http, server, 'linkInvalid', { status: 400 })
+const invalid = (http: HttpRequest, server: ServerContext): Promise<Response> => {
+  const { forgotPassword, login } = server.ui.links
+  const ways: readonly Way[] = [
+    ...(forgotPassword === null
+      ? []
+      : [
+          {
+            href: forgotPassword,
+            text: ({ userLinks }: Messages) => userLinks.reset_password.title,
+          },
+        ]),
+    // The user may have used the link before, and may already be logged in.
+    { href: login, text: (texts) => texts.login.submit },
+  ]
+  return renderProblem(http, server, 'linkInvalid', { status: 400, ways })
+}
