@@ -720,6 +720,7 @@ describe('SS-11 Clickjacking and content security policy [T093]', () => {
     "https://client.example/cb;script-src='unsafe-inline'",
     'https://client.example/cb,x?a=b;c=d',
     'https://xn--bcher-kva.example:8443/cb',
+    'https://my_app.example/cb',
   ])('does not write %s into the policy', async (redirectUri) => {
     const client = await attack.client({ redirectUris: [redirectUri] })
     const page = await attack.authorize({}, { client, submit: null })
