@@ -712,6 +712,23 @@ describe('unresponsive hosts', () => {
     expect(refused).toHaveLength(30)
   })
 
+  test('cached documents of one purpose do not evict those of another purpose [T3516]', async () => {
+    const settings = parseSettings({ dangerouslyAllowPrivateAddresses: true })
+    const outbound = createOutbound(site.outbound, { settings, clock: () => now, maxCached: 2 })
+    const [keys, ...documents] = [newPath(), newPath(), newPath(), newPath()]
+    for (const path of [keys ?? '', ...documents]) site.serve(path, { a: 1 })
+    const fetchOf = async (path: string, purpose: 'keys' | 'metadata document') => {
+      const before = site.requests.length
+      await outbound.json(asked(site.url(path), { purpose }))
+      return site.requests.length - before
+    }
+    expect(await fetchOf(keys ?? '', 'keys')).toBe(1)
+    for (const path of documents) expect(await fetchOf(path, 'metadata document')).toBe(1)
+    expect(await fetchOf(keys ?? '', 'keys')).toBe(0)
+    // Within one purpose, the least recently used document is evicted.
+    expect(await fetchOf(documents[0] ?? '', 'metadata document')).toBe(1)
+  })
+
   test('50 silent hosts of logout notices take no place of documents, and a further notice is sent while they hang [T3512]', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })

@@ -22,7 +22,9 @@ const maxPerPurpose = 30
 const maxInBackground = 20
 const maxWaitingInBackground = 200
 
-const maxCached = 500
+/** The maximum number of cached documents of each purpose, so that documents of one purpose do not evict the others. */
+const maxCachedDocuments = 500
+const maxFailures = 500
 /** The maximum cache lifetime in milliseconds, even if the host allows more. */
 const maxLifetime = 86_400_000
 /**
@@ -63,12 +65,26 @@ const sentRequestOf = (
 /** Creates the functions that send requests to URLs of clients. The documents of `json` and `text` are cached in memory. */
 export const createOutbound = (
   options: OutboundOptions = {},
-  { settings, clock }: { readonly settings: Settings; readonly clock: () => number },
+  {
+    settings,
+    clock,
+    maxCached = maxCachedDocuments,
+  }: {
+    readonly settings: Settings
+    readonly clock: () => number
+    /** Only tests set this option. */
+    readonly maxCached?: number
+  },
 ): Outbound => {
   const allowPrivate = settings.dangerouslyAllowPrivateAddresses
   const exchange = createExchange(options, { allowPrivate })
-  const documents = new BoundedMap<CachedDocument>(maxCached)
-  const failures = new BoundedMap<Failed>(maxCached)
+  const caches = new Map<Request['purpose'], BoundedMap<CachedDocument>>()
+  const cacheOf = ({ purpose }: Pick<Request, 'purpose'>): BoundedMap<CachedDocument> => {
+    const cache = caches.get(purpose) ?? new BoundedMap(maxCached)
+    caches.set(purpose, cache)
+    return cache
+  }
+  const failures = new BoundedMap<Failed>(maxFailures)
   const pending = new Map<string, Promise<string>>()
   /** Each unfinished request. An aborted request remains in the set until the look-up ends. */
   const unfinished = new Set<SentRequest>()
@@ -90,14 +106,16 @@ export const createOutbound = (
     return network === '' || count((sentRequest) => sentRequest.network === network) < free / 2
   }
 
-  const fresh = (key: string, { maxAge }: Pick<Request, 'maxAge'>): string | undefined => {
-    const cached = documents.get(key)
+  const fresh = (key: string, request: Pick<Request, 'maxAge' | 'purpose'>): string | undefined => {
+    const { maxAge } = request
+    const cached = cacheOf(request).get(key)
     const now = clock()
     if (!cached || cached.freshUntil <= now) return undefined
     return maxAge !== undefined && cached.fetchedAt + maxAge * 1000 <= now ? undefined : cached.text
   }
 
   const fetched = async (key: string, url: URL, request: Request): Promise<string> => {
+    const documents = cacheOf(request)
     const before = documents.get(key)
     const cacheRequest = { url: url.href, headers: { host: url.host } }
     const conditions = before ? conditionsOf(before.policy, cacheRequest) : {}
@@ -143,7 +161,7 @@ export const createOutbound = (
     return text
   }
 
-  const isAvailable = (key: string, request: Pick<Request, 'maxAge'>): boolean =>
+  const isAvailable = (key: string, request: Pick<Request, 'maxAge' | 'purpose'>): boolean =>
     fresh(key, request) !== undefined || pending.has(key)
 
   /** Sends a request in the background, without caching its response. Waits until a place is free. */
