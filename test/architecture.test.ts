@@ -57,6 +57,7 @@ const endpoints = [
   'protocol/destinations.ts',
   'protocol/endpoints/',
   'protocol/grants/',
+  'protocol/leaked/',
   'protocol/openapi/',
   'protocol/session/',
 ]
@@ -118,6 +119,7 @@ const layers: readonly Layer[] = [
   { file: ['protocol/client-authentication/'], may: [...core, 'protocol/client-authentication/'] },
   { file: ['protocol/openapi/'], may: ['protocol/openapi/', 'model/'], types: ['settings/'] },
   { file: ['protocol/session/'], may: [...core, 'protocol/session/'], types: ['settings/'] },
+  { file: ['protocol/leaked/'], may: [...core, 'protocol/leaked/'] },
   { file: ['protocol/endpoints/'], may: endpoints, types: ['settings/'] },
   {
     file: ['protocol/extensions/built-in.ts'],

@@ -145,10 +145,14 @@ const remove = async (options: DeleteOptions, command: Command): Promise<void> =
     throw new UsageError('either --name and --user, or --token is needed')
   if (!force && !isTerminal()) throw new UsageError('without a terminal, --force is needed')
   await withServer(command, async (server) => {
-    const { token, question } =
+    const value = name === undefined ? await readSecret('Token: ') : ''
+    const found =
       name !== undefined && user !== undefined
         ? await byName(name, user, server)
-        : await byAccessToken(await readSecret('Token: '), server)
+        : await byAccessToken(value, server)
+    // The user deleted the token a moment ago, and cannot restore it any more.
+    if (found === 'deleted') return
+    const { token, question } = found
     if (!force && !(await confirm(question)))
       throw new CommandError('Cancelled: nothing was revoked.')
     await server.tokens.revoke(token)
@@ -168,8 +172,13 @@ const byName = async (name: string, user: string, server: AuthorizationServer): 
   return { token, question: `Delete the personal access token ${shown(name)} of ${email}?` }
 }
 
-const byAccessToken = async (accessToken: string, server: AuthorizationServer): Promise<Found> => {
+const byAccessToken = async (
+  accessToken: string,
+  server: AuthorizationServer,
+): Promise<Found | 'deleted'> => {
   const found = await server.tokens.find({ accessToken })
+  const deleted = found ? undefined : await server.endedTokens.find(accessToken)
+  if (deleted && (await server.endedTokens.makeFinal(deleted.digest))) return 'deleted'
   if (!found) throw new CommandError('There is no access token with this value.')
   return { token: found.token, question: questionFor(found) }
 }

@@ -18,6 +18,7 @@ export type SecretKind =
   | 'form_draft'
   | 'refused_redirect'
   | 'ended_tokens'
+  | 'deleted_token'
   | 'client_refusals'
   | 'pushed_request'
   | 'used_pushed_request'

@@ -121,6 +121,11 @@ export const auditEvents = {
   },
   'client.deleted': { sentence: 'A client was deleted with all its tokens.', details: [] },
   'client.secret_reset': { sentence: 'A client received a new secret.', details: ['overlap'] },
+  'client.registration_token_leaked': {
+    sentence:
+      'The token with which a client manages its own registration was reported as leaked and was revoked. The client can no longer change or delete its registration.',
+    details: [],
+  },
   'client.secret_leaked': {
     sentence:
       'A client secret was reported as leaked and was revoked. If the current secret leaked, the client has no valid secret until the secret is reset.',

@@ -1,9 +1,6 @@
 import type { Digest } from '../crypto/digest.ts'
-import type { LeakedCredential } from './leak-report.ts'
+import type { CredentialKind } from './leak-report.ts'
 import type { UserId } from './user.ts'
-
-/** The kind of a credential that a user can look up. */
-export type CredentialKind = LeakedCredential['kind'] | 'authorization_code' | 'session'
 
 /** A credential without its value, and the objects to which it belongs. */
 export interface Credential {
@@ -18,6 +15,6 @@ export interface Credential {
   readonly clientId: string | null
   readonly tokenId: number | null
   readonly authorizationId: number | null
-  /** The digest of a client secret, of a code or of a session; null for a token. */
+  /** The digest of a credential that is not a token, or of a deleted personal token; null for other tokens. */
   readonly digest: Digest | null
 }

@@ -1,3 +1,4 @@
+import type { Digest } from '../crypto/digest.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import { randomString } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
@@ -142,5 +143,9 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
     delete: (deviceCode: string) => requests.delete(deviceCode),
 
     digest: (deviceCode: string) => requests.digest(deviceCode),
+
+    hasDigest: (digest: Digest) => requests.hasDigest(digest),
+
+    deleteDigest: (digest: Digest) => requests.deleteDigest(digest),
   }
 }

@@ -83,6 +83,11 @@ export const shortLivedKinds = {
     size: 2_097_152,
     sentence: 'Deleted personal tokens that their user can restore',
   },
+  deleted_token: {
+    each: 'deleted value of a personal token',
+    size: 1_024,
+    sentence: 'Names of deleted personal tokens, for leak reports',
+  },
   user_link: {
     per: 'e-mail address',
     most: 30,

@@ -124,6 +124,16 @@ describe('tokens delete', () => {
     )
   })
 
+  test('makes the deletion of a token final that its user could still restore [T3828]', async () => {
+    await using place = await withUser()
+    const { tokens, endedTokens } = place.server
+    const { id, accessToken } = await tokens.createPersonal('N', place.userId)
+    const { undo } = await endedTokens.end(place.userId, [id])
+    const args = ['tokens', 'delete', '--token', '--force']
+    expect(await place.runWith({ stdin: accessToken }, ...args)).toEqual(silent)
+    expect(await endedTokens.restore(place.userId, undo, 100)).toBe(0)
+  })
+
   test('rejects a name with several matches, and deletes the token whose value stdin contains', async () => {
     await using place = await withUser()
     const { userId } = place

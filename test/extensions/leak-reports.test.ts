@@ -272,7 +272,7 @@ describe('revocation of leaked credentials', () => {
     expect((await refresh(`${body.refresh_token}`)).status).toBe(400)
     expect(reported.map(({ kind, tokenId }) => [kind, tokenId])).toEqual([
       ['refresh_token', current.token.id],
-      ['refresh_token', null],
+      ['refresh_token', first.token.id],
     ])
   })
 
@@ -396,23 +396,12 @@ describe('revocation of leaked credentials', () => {
     })
   })
 
-  test('labels values that are not credentials of this server, and authorization codes, as false positives', async () => {
+  test('labels values that are not credentials of this server as false positives', async () => {
     const agent = new UserAgent()
     const conf = await TestClient.register(app, agent)
     const code = await conf.code()
     const token = await app.personalToken()
-    const none = [
-      '',
-      ' ',
-      'x',
-      token.slice(1),
-      `${token} `,
-      code,
-      conf.clientId,
-      'a.b.c',
-      'ü',
-      '\u0000',
-    ]
+    const none = ['', ' ', 'x', token.slice(1), `${token} `, conf.clientId, 'a.b.c', 'ü', '\u0000']
     expect(await labelsOf(...none)).toEqual(none.map(() => 'false_positive'))
     expect(await statusOf(app, token)).toBe(200)
     expect((await conf.redeem(code)).status).toBe(200)

@@ -3,6 +3,7 @@ import type { AuditEvent, Client, LogEntry, UserId } from 'svc-oauth2server'
 import { StoreUnavailable } from 'svc-oauth2server'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { digestOf } from '../../src/crypto/digest.ts'
 import {
   auditEvents,
   type BuiltInEventName,
@@ -400,6 +401,19 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const { client, somebody, mine } = await clientOf()
     await somebody.post(at.reset(client.clientId), { overlap: '86400' })
     return { about: { ...mine, client_id: client.clientId }, details: { overlap: 86_400 } }
+  },
+  async 'client.registration_token_leaked'() {
+    const token = secret('a registration token of a client')
+    const { client } = await app.server.clients.create(
+      { name: 'Client', redirectUris: ['https://client.example/callback'] },
+      {
+        origin: 'registration',
+        registrationToken: digestOf('registration_token', token),
+        metadata: '{}',
+      },
+    )
+    await app.server.clients.endRegistrationToken(digestOf('registration_token', token))
+    return { about: { ...byServer, client_id: client.clientId }, isElsewhere: true }
   },
   async 'client.secret_leaked'() {
     const { client, somebody } = await clientOf()

@@ -12,7 +12,10 @@ export interface LeakedItem {
     | 'refresh_token'
     | 'client_secret'
     | 'authorization_code'
+    | 'device_code'
     | 'session'
+    | 'registration_token'
+    | 'user_link'
   /** The last four characters of the value. */
   readonly ending: string
   /** The name of the personal token or of the application; empty for a session. */

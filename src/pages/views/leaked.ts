@@ -45,10 +45,19 @@ ${problemOf(control)}
 </form>`
 }
 
+// The server does not record when these values were created or used.
+const withoutTimes: readonly LeakedItem['kind'][] = [
+  'client_secret',
+  'authorization_code',
+  'device_code',
+  'registration_token',
+  'user_link',
+]
+
 const card = (item: LeakedItem, at: number, view: LeakedView, frame: Frame): Html => {
   const { leaked: texts, facts: words, admin } = frame.texts
   const { application } = item
-  const isMade = item.kind !== 'client_secret' && item.kind !== 'authorization_code'
+  const isMade = !withoutTimes.includes(item.kind)
   const questions = html`<div class="questions">
 ${item.acts.map((act) => ask({ ...question(act, item, frame), ...formOf(act, at, view) }, frame))}
 </div>`

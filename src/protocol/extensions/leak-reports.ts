@@ -6,8 +6,9 @@ import type { LeakReport } from '../../model/leak-report.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { p256Key } from '../../model/p256-key.ts'
 import { strictJson } from '../../model/strict-json.ts'
-import { endLeaked } from '../../records/tokens/end-leaked.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
+import { endCredential } from '../leaked/end-credential.ts'
+import { findCredential, wasOurs } from '../leaked/find-credential.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, ServerContext } from '../server-context.ts'
 
@@ -72,12 +73,20 @@ const revokeReported = async (
 ): Promise<boolean> => {
   if (!credentialSyntax.test(token)) return false
   const reported = server.transientValues<true>('leaked_credential')
-  const ended = await endLeaked(token, server)
-  if (!ended) return (await reported.get(token)) ?? false
+  const found = await findCredential(token, server)
+  if (!found) return (await reported.get(token)) ?? wasOurs(token, server)
+  // Read the hidden client of a personal token before the token is deleted.
+  const hidden = found.tokenId === null ? undefined : await server.tokens.get(found.tokenId)
+  const isEndedNow = await endCredential(found, server)
   await reported.set(token, true, server.clock() + resultLifetime)
+  // A token that could not be restored any more has no owner to notify.
+  const isGone = found.kind === 'personal_token' && found.tokenId === null
+  if (!isEndedNow || isGone) return true
+  const { kind, name, userId, tokenId } = found
+  const clientId = found.clientId ?? hidden?.clientId ?? ''
   const redacted = (text: string | null | undefined) => (text ?? '').replaceAll(token, '…')
-  if (ended.isEndedNow)
-    notifyOwner({ ...ended.credential, url: redacted(url), source: redacted(source) }, server)
+  const where = { url: redacted(url), source: redacted(source) }
+  notifyOwner({ kind, clientId, name, userId, tokenId, ...where }, server)
   return true
 }
 

@@ -28,6 +28,7 @@ import { ClientRows } from './client-rows.ts'
 import { insertClient } from './insert-client.ts'
 import {
   endLeakedSecret,
+  endRegistrationToken,
   resetClientId,
   resetClientSecret,
   resetCredentials,
@@ -310,6 +311,21 @@ export class Clients {
   /** Revokes the leaked secret with this digest, like `endLeakedSecret`. @internal */
   endLeakedDigest(digest: Digest): Promise<Client | undefined> {
     return endLeakedSecret(this.#rows, digest)
+  }
+
+  /** Returns the client that manages its registration with the token of this digest. @internal */
+  async findByRegistrationToken(digest: Digest): Promise<Client | undefined> {
+    const row = await this.#context.store.clients.findByRegistrationToken(digest)
+    const client = row && (await this.#rows.open(row))
+    return client?.registrationToken === digest ? client : undefined
+  }
+
+  /**
+   * Revokes the leaked registration token with this digest. The client can no longer manage its registration. Returns
+   * false if no client has this token. @internal
+   */
+  endRegistrationToken(digest: Digest): Promise<boolean> {
+    return endRegistrationToken(this.#rows, digest)
   }
 
   /** Returns the client with this secret; undefined if no valid secret matches. @internal */

@@ -79,6 +79,21 @@ export const endLeakedSecret = async (
   return ended.client
 }
 
+/** Revokes a leaked registration token. Returns false if no client has this token. */
+export const endRegistrationToken = async (rows: ClientRows, digest: Digest): Promise<boolean> => {
+  const { store, audit, clock } = rows.context
+  return store.transaction(async (tx) => {
+    const row = await tx.clients.findByRegistrationToken(digest)
+    const before = row && (await rows.open(row))
+    if (before?.registrationToken !== digest) return false
+    const after = { ...before, registrationToken: null }
+    if (!(await tx.clients.update(before.clientId, rows.sealed(after), clock()))) return false
+    const about = { ...ofClient(before, before.owner), details: {} }
+    await audit.add(tx, 'client.registration_token_leaked', about)
+    return true
+  })
+}
+
 // Returns the client with a random secret that nobody receives.
 const withoutSecret = (rows: ClientRows, client: Client): ClientFields => ({
   ...client,

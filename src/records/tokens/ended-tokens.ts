@@ -1,4 +1,4 @@
-import { digestOf } from '../../crypto/digest.ts'
+import { type Digest, digestOf } from '../../crypto/digest.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { UserId } from '../../model/user.ts'
 import type { StoredToken } from '../../store/contract/tokens.ts'
@@ -44,6 +44,13 @@ interface KeptTokens {
   readonly tokens: readonly Kept[]
 }
 
+/** What is known about a deleted value of a personal token. */
+interface DeletedToken {
+  readonly name: string
+  readonly userId: UserId
+  readonly tokenId: number
+}
+
 /**
  * Deletes personal tokens, which their user can restore for a few seconds. The rows are deleted immediately, so that
  * every node refuses the tokens. A sealed short-lived value contains the deleted rows until the period ends.
@@ -51,10 +58,12 @@ interface KeptTokens {
 export class EndedTokens {
   readonly #context: RecordsContext
   readonly #kept: TransientValues<KeptTokens>
+  readonly #deleted: TransientValues<DeletedToken>
 
   constructor(context: RecordsContext) {
     this.#context = context
     this.#kept = new TransientValues('ended_tokens', context)
+    this.#deleted = new TransientValues('deleted_token', context)
   }
 
   /** Deletes the user's personal tokens with these IDs. Ignores IDs of other tokens. */
@@ -72,6 +81,12 @@ export class EndedTokens {
     })
     for (const { rows } of tokens)
       if (rows[0]) await removed({ kind: 'client', key: rows[0].fields.clientKey })
+    for (const { name, rows } of tokens) {
+      for (const { accessDigest, fields } of rows) {
+        const value = { name, userId, tokenId: fields.id }
+        await this.#deleted.set(accessDigest, value, clock() + undoPeriod)
+      }
+    }
     const undo = await this.#kept.put(
       { userId, endedAt, tokens },
       clock() + undoPeriod,
@@ -110,6 +125,28 @@ export class EndedTokens {
     }
   }
 
+  /**
+   * Finds a token that was deleted in the last day and could then be restored, by its value. After the period to
+   * restore the token, the result contains the digest alone. @internal
+   */
+  async find(
+    accessToken: string,
+  ): Promise<(Partial<DeletedToken> & { readonly digest: Digest }) | undefined> {
+    const digest = digestOf('access_token', accessToken)
+    const notes = await this.#context.store.sweeperNotes.find('deleted token', [digest])
+    if (notes.length === 0) return undefined
+    return { ...(await this.#deleted.get(digest)), digest }
+  }
+
+  /**
+   * Makes the deletion of a token final, because its value leaked. Returns false if the token was restored, or if
+   * another call was first. Waits for a concurrent `restore`, so the caller then finds the restored token.
+   * @internal
+   */
+  async makeFinal(digest: Digest): Promise<boolean> {
+    return (await this.#context.store.sweeperNotes.delete('deleted token', [digest])) > 0
+  }
+
   async #isFinal({ userId, endedAt }: KeptTokens, { audit }: Store): Promise<boolean> {
     const since = endedAt - clockMargin
     for (const event of finalEvents) {
@@ -134,7 +171,8 @@ export class EndedTokens {
       ({ successorId }) => successorId === id,
     )
     await tx.clients.delete(row.fields.clientId, clock())
-    for (const { fields } of [...former, own]) {
+    for (const { fields, accessDigest } of [...former, own]) {
+      await tx.sweeperNotes.put('deleted token', { key: accessDigest, at: clock() })
       await tx.tokens.deleteChildren(fields.id)
       await tx.tokens.delete(fields.id)
     }
@@ -148,12 +186,17 @@ export class EndedTokens {
   async #restore({ name, rows }: Kept, tx: Store): Promise<boolean> {
     const { audit } = this.#context
     const context = { ...this.#context, store: tx }
-    const [own] = rows
-    if (!own || own.fields.userId === null) return false
+    // Only the caller that deletes the note of a value may restore the value. A leak report deletes it, too.
+    const restorable: StoredToken[] = []
+    for (const row of rows)
+      if ((await tx.sweeperNotes.delete('deleted token', [row.accessDigest])) > 0)
+        restorable.push(row)
+    const [own] = restorable
+    if (!own || own !== rows[0] || own.fields.userId === null) return false
     const { userId, scopes } = own.fields
     const client = await new Clients(context).insertPersonal(name, userId, scopes)
     const { clientId, clientKey } = client
-    for (const row of rows) {
+    for (const row of restorable) {
       const { fields, accessDigest, successorId, lastUse } = row
       const accessToken = context.keys.open('token', row.accessToken, accessClaims(row))
       if (accessToken === undefined || digestOf('access_token', accessToken) !== accessDigest)

@@ -1,3 +1,4 @@
+import type { Digest } from '../../crypto/digest.ts'
 import { validEmail } from '../../model/email-address.ts'
 import { validPassword } from '../../model/field-rules.ts'
 import type { User, UserId } from '../../model/user.ts'
@@ -88,6 +89,27 @@ export class UserLinks {
     if (!link) return undefined
     const found = await this.#users.withMark(link.email)
     return isValid(link, found) ? link : undefined
+  }
+
+  /** Returns the user of a valid link and the digest of its token; undefined if the link is not valid. */
+  async find(
+    token: string,
+  ): Promise<{ userId: UserId | null; email: string; digest: Digest } | undefined> {
+    const link = await this.#values.get(token)
+    if (!link || !(await this.open(token))) return undefined
+    return { userId: link.userId, email: link.email, digest: this.#values.digest(token) }
+  }
+
+  /** Whether a link with this digest is stored. */
+  has(digest: Digest): Promise<boolean> {
+    return this.#values.hasDigest(digest)
+  }
+
+  /** Invalidates the link with this digest. Returns false if the link does not exist. */
+  async end(digest: Digest): Promise<boolean> {
+    const exists = await this.#values.hasDigest(digest)
+    await this.#values.deleteDigest(digest)
+    return exists
   }
 
   /**

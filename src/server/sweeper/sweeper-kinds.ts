@@ -3,6 +3,9 @@ import type { SweepTimes } from '../../store/contract/sweeper.ts'
 import type { Transients } from '../../store/contract/transients.ts'
 import type { Store } from '../../store/store.ts'
 
+/** Milliseconds for which a leak report recognizes a deleted personal token. */
+const noteLifetime = 86_400_000
+
 /** A kind of row that the sweeper removes. */
 export interface SweeperKind {
   readonly name: string
@@ -85,6 +88,9 @@ export const sweeperKinds = (
             store.clients.deleteUnused(unusedClientsBefore, limit, grantTypesOfClients),
           ),
         ]),
+    untilNone('deleted tokens', (limit) =>
+      store.sweeperNotes.deleteBefore('deleted token', now - noteLifetime, limit),
+    ),
     untilNone('signing keys', () => signingKeys.deleteRetired()),
     removals.orphans(),
     removals.kind(),

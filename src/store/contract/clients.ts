@@ -49,6 +49,8 @@ export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
   /** Finds the client by its current or former secret, even if the former secret has expired. */
   findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
+  /** Finds the client by the token with which it manages its registration. */
+  findByRegistrationToken(digest: Digest): Promise<ClientWithOwner | undefined>
   /** Returns false if the key, ID or secret is taken. The caller retries with other random values. */
   insert(client: SealedClient): Promise<boolean>
   /**

@@ -31,9 +31,10 @@ export interface RemovalStore {
 
 /**
  * The kind of a time that the sweeper stores: when a user was first missing, or when the last sweep took place. A note
- * of the kind `email addresses` says that built-in users may have e-mail addresses that are not in normal form.
+ * of the kind `email addresses` says that built-in users may have e-mail addresses that are not in normal form. A note of
+ * the kind `deleted token` is the right to restore a deleted personal token: only the caller that deletes it may do so.
  */
-export type SweeperNoteKind = 'missing user' | 'last sweep' | 'email addresses'
+export type SweeperNoteKind = 'missing user' | 'last sweep' | 'email addresses' | 'deleted token'
 
 export interface SweeperNote {
   readonly key: string
@@ -47,7 +48,10 @@ export interface SweeperNoteStore {
   until(kind: SweeperNoteKind, at: number, limit: number): Promise<readonly SweeperNote[]>
   /** Writes a note, or replaces it. */
   put(kind: SweeperNoteKind, note: SweeperNote): Promise<void>
-  delete(kind: SweeperNoteKind, keys: readonly string[]): Promise<void>
+  /** Deletes notes. Returns the number of deleted notes: a note is deleted by one of several concurrent callers. */
+  delete(kind: SweeperNoteKind, keys: readonly string[]): Promise<number>
+  /** Deletes at most `limit` notes of a time before `at`. Returns their number. */
+  deleteBefore(kind: SweeperNoteKind, at: number, limit: number): Promise<number>
 }
 
 /**

@@ -302,6 +302,14 @@ export const sqlClients = (
       return row && withOwnerFromRow(row)
     },
 
+    async findByRegistrationToken(digest) {
+      const row = await clientsWithOwner
+        .where('c.registration_token', '=', digest)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['c']))
+        .executeTakeFirst()
+      return row && withOwnerFromRow(row)
+    },
+
     ofOwner(userId, cursor) {
       return listed(clientsWithOwner.where(isOwn(userId)), cursor)
     },

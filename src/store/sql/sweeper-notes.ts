@@ -31,10 +31,27 @@ export const sqlSweeperNotes = ({ read, write }: Handle): SweeperNoteStore => ({
   },
 
   async delete(kind, keys) {
-    await write
+    const { numDeletedRows } = await write
       .deleteFrom('oauth2server_sweeper_note')
       .where('kind', '=', kind)
       .where('key', 'in', keys)
-      .execute()
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  },
+
+  async deleteBefore(kind, at, limit) {
+    const old = read
+      .selectFrom('oauth2server_sweeper_note')
+      .select('key')
+      .where('kind', '=', kind)
+      .where('at', '<', at)
+      .orderBy('at')
+      .limit(limit)
+    const { numDeletedRows } = await write
+      .deleteFrom('oauth2server_sweeper_note')
+      .where('kind', '=', kind)
+      .where('key', 'in', old)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
   },
 })

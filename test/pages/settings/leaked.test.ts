@@ -159,6 +159,32 @@ describe('a pasted credential', () => {
   })
 })
 
+describe('a deleted personal token that could still be restored', () => {
+  test('is final after its user, another user or an administrator has looked up its value [T3827]', async () => {
+    const { endedTokens } = app.server
+    for (const who of [own, other, admin]) {
+      const { id, accessToken } = await personal(own)
+      const { undo } = await endedTokens.end(own.user.id, [id])
+      const page = await who.post(at.leaked, { credential: accessToken })
+      if (who !== other) {
+        const found = await who.follow(page)
+        expect(found.html).toContain('Backup')
+        expect(found.html).toContain(leaked.ended)
+        expect(offered(found)).not.toContain('end')
+      }
+      expect(await endedTokens.restore(own.user.id, undo, 100)).toBe(0)
+      expect(await statusOf(app, accessToken)).toBe(401)
+    }
+  })
+
+  test('is final after its value was typed into a search [T3829]', async () => {
+    const { id, accessToken } = await personal(own)
+    const { undo } = await app.server.endedTokens.end(own.user.id, [id])
+    await admin.post(at.adminTokens, { search: 'token', token: accessToken })
+    expect(await app.server.endedTokens.restore(own.user.id, undo, 100)).toBe(0)
+  })
+})
+
 describe('a user', () => {
   test('sees the same page for an unknown value and for a value of another user [T1307]', async () => {
     const theirs = await allowed(other, other)

@@ -1,7 +1,8 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { credentialsIn } from '../../../model/pasted-credentials.ts'
-import { findCredential } from './leaked/credential.ts'
+import { makeDeletionsFinal } from '../../leaked/end-credential.ts'
+import { findCredential } from '../../leaked/find-credential.ts'
 import { remember } from './leaked/leaked.ts'
 import type { Changed } from './notice.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -48,6 +49,7 @@ export const searched = async (
       candidates.map((value) => findCredential(value, request.server)),
     )
     const credentials = found.filter((credential) => credential !== undefined)
+    await makeDeletionsFinal(credentials, request.server)
     if (credentials.length > 0) return remember(request, credentials)
     if (looksLikeSecret(text) && !(await search.isKnown(text)))
       throw new InvalidField(name, `${name} looks like a secret.`, { problem: 'looksLikeSecret' })

@@ -1,6 +1,4 @@
-import type { Credential } from '../../../../model/credential.ts'
-import type { User } from '../../../../model/user.ts'
-import type { ServerContext } from '../../../server-context.ts'
+import { endCredential } from '../../../leaked/end-credential.ts'
 import type { SettingsRequest } from '../settings-request.ts'
 import type { LeakAct, LeakFacts } from './facts.ts'
 
@@ -16,7 +14,8 @@ export const carryOut = async (
   const name = user?.email || String(user?.id ?? '')
   const isOwn = user?.id === viewer.id
   if (act === 'end') {
-    await endCredential(credential, facts, viewer, server)
+    const event = viewer.isAdmin && !isOwn ? 'token.deleted' : undefined
+    await endCredential(credential, server, event)
     return texts.done.credentialEnded
   }
   if (act === 'disable') {
@@ -40,39 +39,4 @@ export const carryOut = async (
   if (isOwn) await server.sessions.endOthers(signedIn)
   else await server.sessions.endAll(user)
   return isOwn ? texts.done.otherSessionsEnded : texts.done.loggedOut(name)
-}
-
-const endCredential = async (
-  { kind, tokenId, authorizationId, digest }: Credential,
-  { user }: LeakFacts,
-  viewer: User,
-  server: ServerContext,
-): Promise<void> => {
-  const { tokens, personalTokens, clients, sessions, shortLived, store } = server
-  if (kind === 'session') {
-    if (user && digest) await sessions.endOne(user.id, digest)
-    return
-  }
-  if (kind === 'client_secret') {
-    if (digest) await clients.endLeakedDigest(digest)
-    return
-  }
-  if (kind === 'authorization_code') {
-    if (!digest) return
-    await shortLived.codes.deleteDigest(digest)
-    // The client may have redeemed the code before the deletion.
-    const redeemed = await store.authorizations.findByCode(digest)
-    if (redeemed) await tokens.revokeAuthorization(redeemed.id)
-    return
-  }
-  const event = viewer.isAdmin && user?.id !== viewer.id ? 'token.deleted' : undefined
-  const row = tokenId === null ? undefined : await store.tokens.find(tokenId)
-  const token = tokenId === null ? undefined : await tokens.get(tokenId)
-  if (row && token) {
-    // Only the former value of a personal token leaked, so the current value remains valid.
-    if (row.successorId === null) await tokens.revoke(token, event)
-    else await personalTokens.endFormer(token, (await clients.find(token.clientId))?.name ?? '')
-  } else if (authorizationId !== null) {
-    await tokens.revokeAuthorization(authorizationId)
-  }
 }

@@ -3,6 +3,7 @@ import type { Client } from '../../../../model/client.ts'
 import type { Credential } from '../../../../model/credential.ts'
 import { isExpired, type TokenFields } from '../../../../model/token.ts'
 import type { User } from '../../../../model/user.ts'
+import { deviceAuthorizations } from '../../../../records/device-authorizations.ts'
 import type { TokenUse } from '../../../../store/contract/tokens.ts'
 import type { leakActs } from '../../../openapi/schemas/leaked.ts'
 import type { ServerContext } from '../../../server-context.ts'
@@ -87,9 +88,13 @@ const stateOf = async (
     if (digest === null || !client?.hasSecretDigest(digest, server.clock())) return undefined
     return { scopes: client.scopeCeilingWithoutConsent }
   }
-  if (kind === 'authorization_code' && digest !== null) {
+  if (kind === 'registration_token')
+    return digest && (await clients.findByRegistrationToken(digest)) ? {} : undefined
+  if (kind === 'user_link') return digest && (await server.userLinks.has(digest)) ? {} : undefined
+  if ((kind === 'authorization_code' || kind === 'device_code') && digest !== null) {
     const redeemed = await store.authorizations.findByCode(digest)
-    if (!redeemed) return (await server.shortLived.codes.hasDigest(digest)) ? {} : undefined
+    const codes = kind === 'device_code' ? deviceAuthorizations(server) : server.shortLived.codes
+    if (!redeemed) return (await codes.hasDigest(digest)) ? {} : undefined
     if (redeemed.revokedAt !== null) return undefined
     authorizationId = redeemed.id
   }
@@ -114,6 +119,9 @@ const subjectOf = ({ tokenId, clientId, userId }: Credential, viewer: User) => {
   return clientId === null ? { userId: userId ?? '' } : { clientId, ...own }
 }
 
+// The user of these credentials is the owner of the client, who may not have authorized the client.
+const ofOwner: readonly Credential['kind'][] = ['client_secret', 'registration_token']
+
 const actsOf = (
   {
     credential,
@@ -128,7 +136,7 @@ const actsOf = (
   const acts: Readonly<Record<LeakAct, boolean>> = {
     end: exists,
     end_application:
-      client !== null && (viewer.isAdmin || isOwner || credential.kind !== 'client_secret'),
+      client !== null && (viewer.isAdmin || isOwner || !ofOwner.includes(credential.kind)),
     disable: client !== null && viewer.isAdmin && !client.isDisabled,
     end_user: user !== null,
     log_out: user !== null && ui.links.sessions !== null,

@@ -3,6 +3,8 @@ import { InvalidField } from '../../../../model/invalid-field.ts'
 import type { Parameters } from '../../../../model/parameters.ts'
 import { credentialsIn } from '../../../../model/pasted-credentials.ts'
 import type { LeakedView } from '../../../../pages/models/leaked.ts'
+import { makeDeletionsFinal } from '../../../leaked/end-credential.ts'
+import { findCredential } from '../../../leaked/find-credential.ts'
 import { leakActs, leakedForm } from '../../../openapi/schemas/leaked.ts'
 import { notFound } from '../../responses/problem.ts'
 import { type Changed, showNotice } from '../notice.ts'
@@ -10,7 +12,6 @@ import { type Refused, respond, settingsPage } from '../settings-page.ts'
 import type { SettingsRequest } from '../settings-request.ts'
 import { leakedToWire } from '../wire.ts'
 import { carryOut } from './act.ts'
-import { findCredential } from './credential.ts'
 import { factsOf, type LeakFacts } from './facts.ts'
 import { leakedItem } from './item.ts'
 
@@ -94,6 +95,7 @@ export const lookUp = async (request: SettingsRequest, params: Parameters): Prom
   const visible = found.filter(
     (credential) => credential && (user.isAdmin || credential.userId === user.id),
   )
+  await makeDeletionsFinal(found, server)
   if (visible.length === 0) {
     for (const _ of candidates) await server.limits.consume('wrongTokens', http.address)
     throw new InvalidField(

@@ -1,0 +1,54 @@
+import type { Credential } from '../../model/credential.ts'
+import { deviceAuthorizations } from '../../records/device-authorizations.ts'
+import type { ServerContext } from '../server-context.ts'
+
+/**
+ * Revokes a credential that leaked, with everything that it gives: a token with its authorization, a code with the tokens
+ * that it was redeemed for. A deleted personal token cannot be restored any more.
+ * @param event the name of the audit event of a token
+ * @returns false if nothing was revoked, for instance because another request revoked the credential first
+ */
+export const endCredential = async (
+  { kind, userId, tokenId, authorizationId, digest }: Credential,
+  server: ServerContext,
+  event?: 'token.deleted',
+): Promise<boolean> => {
+  const { tokens, personalTokens, clients, sessions, shortLived, store, userLinks } = server
+  if (digest !== null) {
+    if (kind === 'session') return userId !== null && sessions.endOne(userId, digest)
+    if (kind === 'client_secret') return (await clients.endLeakedDigest(digest)) !== undefined
+    if (kind === 'registration_token') return clients.endRegistrationToken(digest)
+    if (kind === 'user_link') return userLinks.end(digest)
+    if (kind === 'authorization_code' || kind === 'device_code') {
+      const codes = kind === 'device_code' ? deviceAuthorizations(server) : shortLived.codes
+      const isPending = await codes.hasDigest(digest)
+      await codes.deleteDigest(digest)
+      // The client may have redeemed the code before the deletion.
+      const redeemed = await store.authorizations.findByCode(digest)
+      return redeemed ? tokens.revokeAuthorization(redeemed.id) : isPending
+    }
+    // The user has deleted this token. If the user restores it at the same time, revoke the restored token below.
+    if (await server.endedTokens.makeFinal(digest)) return true
+  }
+  const row = tokenId === null ? undefined : await store.tokens.find(tokenId)
+  const token = tokenId === null ? undefined : await tokens.get(tokenId)
+  if (row && token) {
+    // Only the former value of a personal token leaked, so the current value remains valid.
+    if (row.successorId === null) return tokens.revoke(token, event)
+    return personalTokens.endFormer(token, (await clients.find(token.clientId))?.name ?? '')
+  }
+  return authorizationId !== null && tokens.revokeAuthorization(authorizationId)
+}
+
+/**
+ * Makes the deletion of the found personal tokens final: a deleted token that leaked must not come back, even if the
+ * user does nothing on the next page.
+ */
+export const makeDeletionsFinal = async (
+  found: readonly (Credential | undefined)[],
+  { endedTokens }: Pick<ServerContext, 'endedTokens'>,
+): Promise<void> => {
+  for (const credential of found)
+    if (credential?.kind === 'personal_token' && credential.digest)
+      await endedTokens.makeFinal(credential.digest)
+}
