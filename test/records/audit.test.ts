@@ -478,7 +478,7 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const email = `new-${user.email}`
     await app.server.users.setEmail(user.id, email)
     const about = { ...byServer, user_id: user.id, user_email: email }
-    return { about, details: { former: user.email } }
+    return { about, isElsewhere: true, details: { former: user.email } }
   },
   'user.password_changed': () =>
     aboutUser((id) => app.server.users.setPassword(id, secret('another long password'))),
