@@ -11,7 +11,7 @@ import {
   limitTable,
 } from '../settings/limit-table.ts'
 import { StoreUnavailable } from '../store/contract/errors.ts'
-import type { Transients } from '../store/contract/transients.ts'
+import type { Counted, Transients } from '../store/contract/transients.ts'
 
 /** The options of the rate limits. */
 export interface LimitsOptions {
@@ -52,11 +52,21 @@ interface Refused {
   readonly earliest: number
 }
 
+/** A counter of attempts. All attempts in it expire together, after the last of them. */
+interface Place {
+  readonly key: string
+  /** The maximum number of attempts. */
+  readonly capacity: number
+}
+
+/** A place with its count; without a count if the place is empty. */
+interface FoundPlace extends Place, Partial<Counted> {}
+
 /** The maximum number of reached limits in the memory of this process. */
 const maxEntries = 10_000
 /**
  * The number of parts into which a limit is divided. A process increments the shared counter once per part instead of
- * once per failure, so that many failures cause few writes.
+ * once per failure, so that many failures cause few writes. Also the maximum number of places of a limit.
  */
 const parts = 20
 /** The maximum number of characters of a target. A longer target is replaced with its digest. */
@@ -191,9 +201,10 @@ export class Limits {
   }
 
   /**
-   * Takes one place of a limit for an attempt. A limit has `points` places. After a successful attempt, the caller
-   * releases the place. Otherwise, the place expires after `seconds`.
-   * @returns a function that releases the place
+   * Takes room for an attempt in one of the places of a limit. All places together have room for `points` attempts.
+   * After a successful attempt, the caller releases the room. Otherwise, the room of a limit of up to `parts` points is
+   * free after `seconds`. The room of a larger limit is free after `seconds` without a further attempt in its place.
+   * @returns a function that releases the room
    * @throws OAuthError 429 with `Retry-After` if all places are taken, or if too many attempts are in progress
    */
   attempt(limit: Limit | LimitName, address: string, target = ''): Promise<() => Promise<void>> {
@@ -221,50 +232,70 @@ export class Limits {
     const now = this.#clock()
     const asked = counters.map(placesOf)
     // Read all places first, so that an attempt writes nothing if one of the limits has no free place.
-    const values = await this.#transients.getMany(asked.flat(), now)
-    const known = new Map(asked.flat().map((place, index) => [place, values[index]]))
+    const counts = await this.#transients.counts(
+      asked.flat().map(({ key }) => key),
+      now,
+    )
+    const found = counts.values()
     const all = counters.map((counter, index) => {
-      const places = asked[index] ?? []
-      return { counter, places, taken: places.map((place) => known.get(place)) }
+      const places = (asked[index] ?? []).map((place) => ({ ...place, ...found.next().value }))
+      return { counter, places }
     })
-    for (const { counter, taken } of all)
-      if (!taken.includes(undefined)) this.#refuseTaken(counter, taken, now)
-    const mine: string[] = []
+    for (const { counter, places } of all)
+      if (!places.some(hasRoom)) this.#refuseTaken(counter, places, now)
+    const mine: { readonly place: Place; readonly seconds: number }[] = []
     const giveBack = async () => {
-      for (const place of mine)
-        await this.#transients.delete(place).catch(ifStoreUnavailable(() => undefined))
+      for (const { place, seconds } of mine)
+        await this.#release(place, seconds).catch(ifStoreUnavailable(() => undefined))
     }
-    for (const { counter, places, taken } of all) {
-      const place = await this.#takeFreePlace(counter, places, taken, now)
+    for (const { counter, places } of all) {
+      const place = await this.#takeFreePlace(places, counter, now)
       if (place === undefined) {
         await giveBack()
-        this.#refuseTaken(counter, taken, now)
-      } else mine.push(place)
+        this.#refuseTaken(counter, places, now)
+      } else mine.push({ place, seconds: counter.seconds })
     }
     return giveBack
   }
 
-  /** Takes one of the free places. Concurrent attempts begin at different places, so that they rarely collide. */
+  /**
+   * Takes one of the free places. Concurrent attempts begin at different places, so that they rarely collide. A partly
+   * filled place comes first, because it expires after its last attempt.
+   */
   async #takeFreePlace(
+    places: readonly FoundPlace[],
     { seconds }: Counter,
-    places: readonly string[],
-    taken: readonly (string | undefined)[],
     now: number,
-  ): Promise<string | undefined> {
+  ): Promise<Place | undefined> {
     const ends = now + seconds * 1000
-    const free = places.filter((_, index) => taken[index] === undefined)
+    const free = places.filter(hasRoom)
+    const filled = free.filter(({ count = 0 }) => count > 0)
+    const empty = free.filter(({ count = 0 }) => count <= 0)
     this.#attempts += 1
-    const first = this.#attempts % free.length
-    for (const place of [...free.slice(first), ...free.slice(0, first)])
-      if (await this.#transients.put(place, String(ends), ends, now)) return place
+    const first = this.#attempts % Math.max(1, empty.length)
+    for (const place of [...filled, ...empty.slice(first), ...empty.slice(0, first)]) {
+      const { key, capacity } = place
+      const add = (by: number) =>
+        this.#inTurn(key, () => this.#transients.increment(key, ends, now, by))
+      if ((await add(1)) <= capacity) return place
+      // A concurrent attempt took the last room of this place.
+      await add(-1)
+    }
     return undefined
   }
 
-  #refuseTaken(counter: Counter, taken: readonly (string | undefined)[], now: number): never {
+  // Without other attempts in the place, its counter expires immediately, so that right passwords leave no rows behind.
+  async #release({ key, capacity }: Place, seconds: number): Promise<void> {
+    const now = this.#clock()
+    const ends = capacity === 1 ? now : now + seconds * 1000
+    await this.#inTurn(key, () => this.#transients.increment(key, ends, now, -1))
+  }
+
+  #refuseTaken(counter: Counter, places: readonly FoundPlace[], now: number): never {
     const ends = now + counter.seconds * 1000
-    const earliest = Math.min(...taken.map((until) => Number(until ?? ends)))
+    const earliest = Math.min(...places.map(({ expiresAt = ends }) => expiresAt))
     this.#reportOnce(counter, earliest)
-    if (!taken.includes(undefined))
+    if (!places.some(hasRoom))
       this.#full.set(counter.key, { until: Math.min(earliest, now + oneSecond), earliest })
     throw tooMany(earliest - now)
   }
@@ -411,11 +442,20 @@ const ifStoreUnavailable =
     throw error
   }
 
-const placesOf = (counter: Counter): readonly string[] =>
-  Array.from(
-    { length: counter.points },
-    (_, place) => `limit:${counter.name}:${place}:${storedKey(counter)}`,
-  )
+/**
+ * Returns the places of a limit. A limit of more than `parts` points has places with room for several attempts, so that
+ * an attempt costs the same for every limit.
+ */
+const placesOf = (counter: Counter): readonly Place[] => {
+  const { name, points } = counter
+  const number = Math.min(points, parts)
+  return Array.from({ length: number }, (_, index) => ({
+    key: `limit:${name}:place ${index}:${storedKey(counter)}`,
+    capacity: Math.floor(points / number) + (index < points % number ? 1 : 0),
+  }))
+}
+
+const hasRoom = ({ count = 0, capacity }: FoundPlace): boolean => count < capacity
 
 // Store a digest, so that the database contains neither IP addresses nor accounts.
 const storedKey = ({ key }: Counter): string => sha256(key)

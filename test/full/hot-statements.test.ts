@@ -212,6 +212,11 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     return () => store.transients.take(key, 1)
   },
   'transients.increment': async (store) => () => store.transients.increment(text(), 9, 1),
+  'transients.counts': async (store) => {
+    const key = text()
+    await store.transients.increment(key, 9, 1)
+    return () => store.transients.counts([key, 'other'], 1)
+  },
   'transients.delete': async (store) => {
     const key = text()
     await store.transients.set(key, 'value', 9, 1)

@@ -121,6 +121,7 @@ describe('decision §2 /health/live and /health/ready', () => {
           getMany: async (keys) => keys.map(() => undefined),
           take: nothing,
           increment: async () => 1,
+          counts: async (keys) => keys.map(() => undefined),
           delete: nothing,
           deleteExpired: async () => 0,
           ping: nothing,

@@ -202,6 +202,7 @@ const transients = async ({ transients: of }: Store): Promise<void> => {
   await of.get('key', 1)
   await of.getMany(['x', 'y'], 1)
   await of.increment('count', 9, 1)
+  await of.counts(['count', 'y'], 1)
   await of.take('key', 1)
   await of.delete('count')
   await of.deleteExpired(1, 10)

@@ -133,6 +133,23 @@ export const transientsContract = (
       expect(await other.increment(key, 20, 19)).toBe(2)
     })
 
+    test('increment() adds another number, and counts() returns the sums and expiries in the order of the keys [T3410]', async () => {
+      const { one, other, key } = both()
+      const [ended, last] = [text(), text()]
+      await one.increment(key, 10, 0)
+      await other.increment(key, 10, 0)
+      expect(await one.increment(key, 12, 0, -1)).toBe(1)
+      await one.increment(last, 20, 0)
+      await one.increment(ended, 9, 0)
+      expect(await other.counts([last, text(), ended, key], 9)).toEqual([
+        { count: 1, expiresAt: 20 },
+        undefined,
+        undefined,
+        { count: 1, expiresAt: 12 },
+      ])
+      expect(await other.increment(ended, 20, 10, -1)).toBe(-1)
+    })
+
     test('increment() does not remove the value of the same key', async () => {
       const { one, other, key } = both()
       await one.put(key, 'value', 10, 0)

@@ -19,10 +19,21 @@ export interface Transients {
   getMany(keys: readonly string[], now: number): Promise<readonly (string | undefined)[]>
   /** Removes and returns the value. Exactly one of several concurrent callers receives it. */
   take(key: string, now: number): Promise<string | undefined>
-  /** Increments and returns a counter. Concurrent callers get different numbers. */
-  increment(key: string, expiresAt: number, now: number): Promise<number>
+  /**
+   * Adds 1, or `by`, to a counter and returns the sum. Concurrent callers that add 1 get different numbers. An expired
+   * counter begins again at 0.
+   */
+  increment(key: string, expiresAt: number, now: number, by?: number): Promise<number>
+  /** Returns counters in the order of the keys; undefined for a missing or expired counter. */
+  counts(keys: readonly string[], now: number): Promise<readonly (Counted | undefined)[]>
   delete(key: string): Promise<void>
   deleteExpired(now: number, limit: number): Promise<number>
+}
+
+/** A counter. `expiresAt` is in milliseconds since the epoch. */
+export interface Counted {
+  readonly count: number
+  readonly expiresAt: number
 }
 
 /** An open store of short-lived values outside of the database. */

@@ -49,13 +49,13 @@ return found[2]`,
   transformReply: (reply: unknown) => (typeof reply === 'string' ? reply : undefined),
 })
 
-/** Arguments: expires_at, now, milliseconds to live. Returns the incremented count. */
+/** Arguments: expires_at, now, milliseconds to live, the number to add. Returns the sum. */
 const increment = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
 local expires_at = redis.call('HGET', KEYS[1], 'expires_at')
 if expires_at and tonumber(expires_at) <= tonumber(ARGV[2]) then redis.call('DEL', KEYS[1]) end
-local count = redis.call('HINCRBY', KEYS[1], 'count', 1)
+local count = redis.call('HINCRBY', KEYS[1], 'count', ARGV[4])
 redis.call('HSET', KEYS[1], 'expires_at', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return count`,

@@ -1,4 +1,4 @@
-import type { OpenTransients, Room } from '../contract/transients.ts'
+import type { Counted, OpenTransients, Room } from '../contract/transients.ts'
 import type { Commands } from './connection.ts'
 
 /** Runs a command. @throws StoreUnavailable if Redis cannot run the command */
@@ -28,6 +28,14 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
     const excess = await run((redis) => redis.makeRoom(owner, ...values))
     await Promise.all(excess.map((one) => run((redis) => redis.del(prefix + one))))
   }
+  const counted = async (key: string, now: number): Promise<Counted | undefined> => {
+    const [count, expiresAt] = await run((redis) =>
+      redis.hmGet(prefix + key, ['count', 'expires_at']),
+    )
+    return Number(expiresAt) > now
+      ? { count: Number(count), expiresAt: Number(expiresAt) }
+      : undefined
+  }
   return {
     async put(key, value, expiresAt, now, room) {
       const [isStored] = await Promise.all([
@@ -49,8 +57,11 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
     // fail, because the keys may be on different nodes.
     getMany: (keys, now) => Promise.all(keys.map((key) => get(key, now))),
     take: (key, now) => run((redis) => redis.take(prefix + key, `${now}`)),
-    increment: (key, expiresAt, now) =>
-      run((redis) => redis.increment(prefix + key, `${expiresAt}`, `${now}`, life(expiresAt, now))),
+    increment: (key, expiresAt, now, by = 1) =>
+      run((redis) =>
+        redis.increment(prefix + key, `${expiresAt}`, `${now}`, life(expiresAt, now), `${by}`),
+      ),
+    counts: (keys, now) => Promise.all(keys.map((key) => counted(key, now))),
     async delete(key) {
       await run((redis) => redis.del(prefix + key))
     },

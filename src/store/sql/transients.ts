@@ -80,17 +80,17 @@ export const sqlTransients = ({ read, write, purge, locking }: Handle): Transien
       return row?.value ?? undefined
     },
 
-    async increment(key, expiresAt, now) {
+    async increment(key, expiresAt, now, by = 1) {
       const row = await write
         .insertInto('oauth2server_transient')
-        .values({ key, value: null, count: 1, expires_at: expiresAt, owner: null })
+        .values({ key, value: null, count: by, expires_at: expiresAt, owner: null })
         .onConflict((c) =>
           c.column('key').doUpdateSet((set) => ({
             count: set
               .case()
               .when('oauth2server_transient.expires_at', '<=', now)
-              .then(1)
-              .else(set('oauth2server_transient.count', '+', 1))
+              .then(by)
+              .else(set('oauth2server_transient.count', '+', by))
               .end(),
             expires_at: expiresAt,
           })),
@@ -98,6 +98,20 @@ export const sqlTransients = ({ read, write, purge, locking }: Handle): Transien
         .returning('count')
         .executeTakeFirstOrThrow()
       return row.count
+    },
+
+    async counts(keys, now) {
+      const rows = await read
+        .selectFrom('oauth2server_transient')
+        .select(['key', 'count', 'expires_at'])
+        .where('key', 'in', keys)
+        .where(unindexed('expires_at'), '>', now)
+        .execute()
+      const found = new Map(rows.map((row) => [row.key, row]))
+      return keys.map((key) => {
+        const row = found.get(key)
+        return row && { count: row.count, expiresAt: row.expires_at }
+      })
     },
 
     async delete(key) {

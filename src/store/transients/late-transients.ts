@@ -62,6 +62,7 @@ const openInBackground = (
     getMany: async (...values) => current().getMany(...values),
     take: async (...values) => current().take(...values),
     increment: async (...values) => current().increment(...values),
+    counts: async (...values) => current().counts(...values),
     delete: async (...values) => current().delete(...values),
     deleteExpired: async (...values) => current().deleteExpired(...values),
     ping: async () => current().ping(),

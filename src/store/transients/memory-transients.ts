@@ -63,10 +63,16 @@ export const memoryTransients = (): Transients => {
       remove(entry)
       return entry?.value
     },
-    async increment(key, expiresAt, now) {
+    async increment(key, expiresAt, now, by = 1) {
       const { value, count } = live(key, now) ?? { value: undefined, count: 0 }
-      write({ key, value, count: count + 1, expiresAt })
-      return count + 1
+      write({ key, value, count: count + by, expiresAt })
+      return count + by
+    },
+    async counts(keys, now) {
+      return keys.map((key) => {
+        const entry = live(key, now)
+        return entry && { count: entry.count, expiresAt: entry.expiresAt }
+      })
     },
     async delete(key) {
       remove(entries.get(key))
