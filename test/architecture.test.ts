@@ -76,7 +76,10 @@ const layers: readonly Layer[] = [
     file: ['store/decorated.ts', 'store/notify-after-commit.ts'],
     may: [...storeContract, 'model/'],
   },
-  { file: ['store/redis.ts', 'store/redis/'], may: [...contracts, 'store/redis/'] },
+  {
+    file: ['store/redis.ts', 'store/redis/'],
+    may: [...contracts, 'store/redis/', 'model/members.ts'],
+  },
   {
     file: ['store/sql/', 'store/sqlite.ts', 'store/postgres.ts'],
     may: [...ground, ...contracts, 'store/sql/'],
@@ -107,7 +110,11 @@ const layers: readonly Layer[] = [
       'settings/',
     ],
   },
-  { file: ['protocol/extension-names.ts'], may: ground, types: ['records/', 'settings/'] },
+  {
+    file: ['protocol/extension-names.ts'],
+    may: [...ground, 'settings/limit-table.ts'],
+    types: ['records/', 'settings/'],
+  },
   { file: ['protocol/code-redemption.ts'], may: core },
   { file: ['protocol/destinations.ts'], may: ['model/'], types: protocolTypes },
   { file: ['protocol/subject.ts'], may: ['model/'], types: protocolTypes },
@@ -148,7 +155,13 @@ const layers: readonly Layer[] = [
   },
   {
     file: ['server/environment/'],
-    may: ['server/environment/', 'model/start-problem.ts', 'settings/', 'store/'],
+    may: [
+      'server/environment/',
+      'model/members.ts',
+      'model/start-problem.ts',
+      'settings/',
+      'store/',
+    ],
   },
   { file: ['server/import-path.ts'], may: [] },
   {
@@ -192,7 +205,7 @@ const layers: readonly Layer[] = [
   },
   {
     file: ['adapters/'],
-    may: ['adapters/', 'http/response.ts'],
+    may: ['adapters/', 'http/response.ts', 'http/check-connection.ts', 'model/members.ts'],
     types: ['http/', 'model/', 'protocol/', 'server/authorization-server.ts'],
   },
   {

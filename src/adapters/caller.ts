@@ -1,5 +1,6 @@
 import type { Refusal } from '../http/refusal.ts'
 import type { AuthResult, PresentedCredentials } from '../model/auth.ts'
+import { onlyMembers } from '../model/members.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { LookAhead } from './asked-scopes.ts'
@@ -36,16 +37,17 @@ export interface SentCredentials extends PresentedCredentials {
 /** Authenticates a request. @throws errors that `server.refusalOf` converts to responses */
 export type Identify = (credentials: SentCredentials, ahead: LookAhead) => Promise<Caller>
 
+const checkOptions = onlyMembers<RestOptions>('rest()', { resource: true, requireAudience: true })
+
 /**
  * Creates the framework-independent part of the REST extension. The REST extension refuses invalid request targets
  * and forbidden query characters, and authenticates the caller. The specification names this hook
  * `verify_oauth_token_and_set_current_user`.
  * @throws TypeError for a resource that the server does not protect
  */
-export const identifyAt = (
-  server: AuthorizationServer,
-  { resource: given, requireAudience }: RestOptions = {},
-): Identify => {
+export const identifyAt = (server: AuthorizationServer, options: RestOptions = {}): Identify => {
+  checkOptions(options)
+  const { resource: given, requireAudience } = options
   const resource = given === undefined ? undefined : server.resourceNamed(given).resource
   return async (credentials, ahead) => {
     server.checkTarget(credentials.target)
@@ -94,13 +96,22 @@ export interface RequireApiAuthOptions {
   readonly allowAnonymous?: boolean
 }
 
-export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}): Guard => ({
-  scopes: [],
-  refusal({ server, result }, named) {
-    if (allowAnonymous || result.auth.kind !== 'anonymous') return undefined
-    return result.refusal ?? server.challenge(result, named())
-  },
+const checkAuthOptions = onlyMembers<RequireApiAuthOptions>('requireApiAuth()', {
+  allowAnonymous: true,
 })
+
+/** Creates a guard that requires an authenticated caller. @throws TypeError for an unknown option */
+export const apiAuth = (options: RequireApiAuthOptions = {}): Guard => {
+  checkAuthOptions(options)
+  const { allowAnonymous = false } = options
+  return {
+    scopes: [],
+    refusal({ server, result }, named) {
+      if (allowAnonymous || result.auth.kind !== 'anonymous') return undefined
+      return result.refusal ?? server.challenge(result, named())
+    },
+  }
+}
 
 /**
  * Creates a guard that requires all scopes of a list, or with `any` at least one.

@@ -1,3 +1,4 @@
+import { checkConnection } from '../http/check-connection.ts'
 import type { Connection } from '../http/request.ts'
 import { jsonText } from '../http/response.ts'
 import type { Auth } from '../model/auth.ts'
@@ -22,9 +23,11 @@ import {
 /** Returns the parts of a `Request` that the authentication reads. */
 export const credentialsOf = (
   request: Request,
-  { remoteAddress, raw = request, target = request.url }: Connection,
+  connection: Connection,
   server: Pick<AuthorizationServer, 'clientAddress'>,
 ): SentCredentials => {
+  checkConnection(connection)
+  const { remoteAddress, raw = request, target = request.url } = connection
   const { headers, method, url } = request
   const [, path = '/', query = ''] = /^[a-z]+:\/\/[^/?#]*([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? []
   return {

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
 import { jsonText } from '../http/response.ts'
 import type { Auth } from '../model/auth.ts'
+import { onlyMembers } from '../model/members.ts'
 import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
@@ -32,6 +33,8 @@ export interface HonoOptions {
   readonly remoteAddress?: (context: Context) => string | undefined
 }
 
+const checkOptions = onlyMembers<HonoOptions>('mount()', { remoteAddress: true })
+
 interface NodeBindings {
   readonly incoming?: {
     readonly url?: string
@@ -52,8 +55,10 @@ const ofNode = ({ env }: Context): string | undefined =>
 /** The general extension: handles requests to endpoints and pages of the server, and passes on all other requests. */
 export const mount = (
   server: AuthorizationServer,
-  { remoteAddress = ofNode }: HonoOptions = {},
+  options: HonoOptions = {},
 ): MiddlewareHandler => {
+  checkOptions(options)
+  const { remoteAddress = ofNode } = options
   return async (context, next) => {
     const target = targetOf(context)
     const { pathname } = new URL(context.req.url)
@@ -147,10 +152,9 @@ export const authOf = (context: Context): Auth => mustBeIdentified(callers.get(c
 export const pageOf = (context: Context): PageSession => mustBePage(pages.get(context))
 
 /** Prepares `pageOf(c)` for templates of the application's pages: the signed-in user, `jwt()` and `jwtToken()`. */
-export const page = (
-  server: AuthorizationServer,
-  { remoteAddress = ofNode }: HonoOptions = {},
-): MiddlewareHandler => {
+export const page = (server: AuthorizationServer, options: HonoOptions = {}): MiddlewareHandler => {
+  checkOptions(options)
+  const { remoteAddress = ofNode } = options
   return async (context, next) => {
     const connection = { remoteAddress: remoteAddress(context), raw: context }
     let session: PageSession

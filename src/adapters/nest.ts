@@ -17,6 +17,7 @@ import {
 } from '@nestjs/common'
 import { map, type Observable } from 'rxjs'
 import type { Auth as AuthOfCaller } from '../model/auth.ts'
+import { onlyMembers } from '../model/members.ts'
 import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
@@ -212,11 +213,17 @@ const knownResource = (resource: string): Type<CanActivate> => {
 export const Resource = (
   resource: string,
   options: Pick<RestOptions, 'requireAudience'> = {},
-): ClassDecorator & MethodDecorator =>
-  applyDecorators(
+): ClassDecorator & MethodDecorator => {
+  checkOptions(options)
+  return applyDecorators(
     UseGuards(knownResource(resource)),
     decoratorCalling((place) => resources.set(place, { ...options, resource })),
   )
+}
+
+const checkOptions = onlyMembers<Pick<RestOptions, 'requireAudience'>>('Resource()', {
+  requireAudience: true,
+})
 
 /** Injects the authenticated caller as a parameter of a guarded method. */
 export const Auth: (...parts: unknown[]) => ParameterDecorator = createParamDecorator(

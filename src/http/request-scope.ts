@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AuditActor, AuditOrigin } from '../model/audit-event.ts'
+import { onlyMembers } from '../model/members.ts'
 import type { User } from '../model/user.ts'
 import { storedUserAgent } from '../model/user-agent.ts'
 import type { HttpRequest } from './request.ts'
@@ -33,11 +34,20 @@ export interface ActingAs {
 }
 
 /** Runs code of the application on behalf of a user or another actor. */
-export const inNameOf = <T>(
-  { user, actor = user ? 'user' : 'system', address = '', userAgent = '', requestId }: ActingAs,
-  work: () => T,
-): T =>
-  current.run({ id: requestId, http: { address, userAgent }, actor, ...(user && { user }) }, work)
+export const inNameOf = <T>(who: ActingAs, work: () => T): T => {
+  checkActor(who)
+  const { user, actor = user ? 'user' : 'system', address = '', userAgent = '', requestId } = who
+  const http = { address, userAgent }
+  return current.run({ id: requestId, http, actor, ...(user && { user }) }, work)
+}
+
+const checkActor = onlyMembers<ActingAs>('actingAs()', {
+  actor: true,
+  user: true,
+  address: true,
+  userAgent: true,
+  requestId: true,
+})
 
 /** Returns the current actor and the origin of the request. Outside of a request, the actor is `system`. */
 export const currentOrigin = (): AuditOrigin => {

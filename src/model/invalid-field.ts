@@ -1,3 +1,5 @@
+import { onlyMembers } from './members.ts'
+
 /** The ID of a problem. The pages have a translated message for each ID. */
 export type FieldProblem =
   | 'emailInvalid'
@@ -54,6 +56,12 @@ export interface FieldDetail {
   readonly line?: number
 }
 
+const checkDetail = onlyMembers<FieldDetail>('InvalidField', {
+  problem: true,
+  value: true,
+  line: true,
+})
+
 /** The error for an invalid value of a field. Nothing was written. */
 export class InvalidField extends Error {
   override readonly name: string = 'InvalidField'
@@ -63,6 +71,7 @@ export class InvalidField extends Error {
 
   constructor(field: string, message: string, detail: FieldDetail = { problem: 'other' }) {
     super(message)
+    checkDetail(detail)
     this.field = field
     this.detail = detail
   }

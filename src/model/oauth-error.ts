@@ -1,3 +1,5 @@
+import { onlyMembers } from './members.ts'
+
 /**
  * The HTTP status of each error code in a response that is not a redirect. RFC 6749 §4.1.2.1 and §5.2,
  * RFC 6750 §3.1, OpenID Connect Core §3.1.2.6, and the standards of the extensions.
@@ -60,6 +62,12 @@ export interface OAuthErrorOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+const checkOptions = onlyMembers<OAuthErrorOptions>('OAuthError', {
+  cause: true,
+  status: true,
+  headers: true,
+})
+
 /** A protocol error. The client receives `message`; `cause` is only logged. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError'
@@ -69,6 +77,7 @@ export class OAuthError extends Error {
 
   constructor(code: OAuthErrorCode, description: string, options: OAuthErrorOptions = {}) {
     super(description, 'cause' in options ? { cause: options.cause } : {})
+    checkOptions(options)
     this.code = code
     this.status = options.status ?? statusOf[code as keyof typeof statusOf] ?? 400
     this.headers = options.headers ?? {}

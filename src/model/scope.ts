@@ -1,3 +1,4 @@
+import { onlyMembers } from './members.ts'
 import { OAuthError } from './oauth-error.ts'
 import { accessIn, type ScopeAccess } from './scope-access.ts'
 
@@ -40,6 +41,16 @@ export interface ScopeTexts {
   readonly group?: string
 }
 
+const checkOptions = onlyMembers<ScopeOptions>('Scope', {
+  helpText: true,
+  group: true,
+  internal: true,
+  access: true,
+  risk: true,
+  translations: true,
+})
+const checkTexts = onlyMembers<ScopeTexts>('Scope: translations', { helpText: true, group: true })
+
 // scope-token of RFC 6749 §3.3. The limit of 255 characters is not part of the RFC.
 const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/
 
@@ -76,17 +87,10 @@ export class Scope<const Id extends string = string> {
   readonly #translations: Readonly<Record<string, ScopeTexts>>
 
   /** @throws TypeError if the ID is not a scope token (RFC 6749 §3.3), or has more than 255 characters */
-  constructor(
-    id: Id,
-    {
-      helpText = '',
-      group = '',
-      internal = false,
-      access,
-      risk,
-      translations = {},
-    }: ScopeOptions = {},
-  ) {
+  constructor(id: Id, options: ScopeOptions = {}) {
+    checkOptions(options)
+    const { helpText = '', group = '', internal = false, access, risk, translations = {} } = options
+    for (const texts of Object.values(translations)) checkTexts(texts)
     if (typeof id !== 'string' || !scopeToken.test(id))
       throw new TypeError(
         `new Scope(id, options): id accepts a scope token (RFC 6749 §3.3) of at most 255 characters, such as 'notes:read'; the given value is ${JSON.stringify(id)}.`,

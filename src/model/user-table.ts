@@ -1,3 +1,4 @@
+import { type MemberNames, onlyMembers } from './members.ts'
 import type { User, UserId } from './user.ts'
 
 /**
@@ -106,8 +107,48 @@ export const locationOf = (users: UserTable | UserCallbacks | undefined): UsersL
   return 'name' in users ? users : 'elsewhere'
 }
 
-/** Maps the application's own table of users, for the option `users`. */
-export const table = (name: string, columns: UserTableColumns): UserTable => ({
+const checkColumns = onlyMembers<UserTableColumns>('table()', {
+  id: true,
+  email: true,
+  active: true,
+  emailVerified: true,
+  isAdmin: true,
+  createdAt: true,
+  attributes: true,
+  keyType: true,
+  foreignKeys: true,
+  withPassword: true,
+  setActive: true,
+})
+
+/** The names of the members of `UserCallbacks`. */
+export const callbackNames = Object.keys({
+  keyType: true,
+  find: true,
+  findByEmail: true,
+  search: true,
+  withPassword: true,
+  setActive: true,
+} satisfies MemberNames<UserCallbacks>)
+
+const required = ['id', 'email'] as const
+const named = [...required, 'active', 'emailVerified', 'isAdmin', 'createdAt'] as const
+
+/**
+ * Maps the application's own table of users, for the option `users`.
+ * @throws TypeError for a missing column, an unknown option, or a column name that is not a text
+ */
+export const table = (name: string, columns: UserTableColumns): UserTable => {
+  checkColumns(columns)
+  for (const option of named) {
+    const column = columns?.[option] ?? (required.some((one) => one === option) ? '' : undefined)
+    if (column !== undefined && (typeof column !== 'string' || column === ''))
+      throw new TypeError(`table(): ${option} must be the name of a column.`)
+  }
+  return mapped(name, columns)
+}
+
+const mapped = (name: string, columns: UserTableColumns): UserTable => ({
   name,
   columns: {
     id: columns.id,

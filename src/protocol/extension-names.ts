@@ -1,5 +1,6 @@
 import type { OwnKind } from '../crypto/digest.ts'
 import type { OwnEventName } from '../model/audit-event.ts'
+import { onlyMembers } from '../model/members.ts'
 import {
   isBuiltInErrorCode,
   OAuthError,
@@ -8,7 +9,7 @@ import {
 } from '../model/oauth-error.ts'
 import type { About } from '../records/audit/audit-trail.ts'
 import type { TransientValues } from '../records/transient-values.ts'
-import type { Limit } from '../settings/limit-table.ts'
+import { type Limit, maxPoints, maxSeconds } from '../settings/limit-table.ts'
 
 declare const shape: unique symbol
 
@@ -26,7 +27,12 @@ export interface OwnBound {
 }
 
 /** Declares a kind of short-lived values of the type `T`. The values are stored as JSON. */
-export const shortLived = <T>(bound: OwnBound = {}): OwnShortLived<T> => bound
+export const shortLived = <T>(bound: OwnBound = {}): OwnShortLived<T> => {
+  checkBound(bound)
+  return bound
+}
+
+const checkBound = onlyMembers<OwnBound>('shortLived()', { most: true, size: true })
 
 /** The names that an extension registers in addition to its grants and endpoints. */
 export interface DeclaredNames {
@@ -120,6 +126,9 @@ const maxLength = 50
 const fits = (name: string, syntax: RegExp): boolean =>
   name.length <= maxLength && syntax.test(name)
 
+const isWhole = (number: number, max: number): boolean =>
+  Number.isSafeInteger(number) && number > 0 && number <= max
+
 /** Returns the problems with the names of an extension; empty if all names are valid. */
 export const nameProblems = (
   name: string,
@@ -137,8 +146,10 @@ export const nameProblems = (
   for (const own of [...Object.keys(limits), ...events, ...Object.keys(values)])
     if (!fits(own, nameSyntax)) problems.push(`${JSON.stringify(own)} is not a valid name`)
   for (const [limit, { points, seconds }] of Object.entries(limits))
-    if (![points, seconds].every((number) => Number.isSafeInteger(number) && number > 0))
-      problems.push(`the limit ${limit} needs whole numbers above 0 as points and seconds`)
+    if (!isWhole(points, maxPoints) || !isWhole(seconds, maxSeconds))
+      problems.push(
+        `the limit ${limit} needs whole numbers from 1 to ${maxPoints} points and from 1 to ${maxSeconds} seconds`,
+      )
   for (const [value, { most = 1, size = 1 }] of Object.entries(values))
     if (![most, size].every((number) => Number.isSafeInteger(number) && number > 0))
       problems.push(`the short-lived values ${value} need whole numbers above 0 as most and size`)

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvalidField } from '../model/invalid-field.ts'
+import { onlyMembers } from '../model/members.ts'
 import type { User, UserId } from '../model/user.ts'
 import type { AnyClientSummary, ClientWithOwner } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
@@ -48,6 +49,11 @@ const emailOf = (
   emails: ReadonlyMap<UserId, string | null>,
 ): string | null => (userId === null ? null : (emails.get(userId) ?? null))
 
+const checkSearch = onlyMembers<{ readonly text: string; readonly isPersonal: boolean }>(
+  'administration.tokenSummaries()',
+  { text: true, isPersonal: true },
+)
+
 /** The lists and actions of the administration pages. */
 export class Administration {
   readonly #context: RecordsContext
@@ -87,6 +93,7 @@ export class Administration {
     search: { readonly text: string; readonly isPersonal: boolean },
     cursor: Cursor,
   ): Promise<Page<TokenSummary>> {
+    checkSearch(search)
     return this.#context.store.tokens.searchSummaries(search, cursor)
   }
 

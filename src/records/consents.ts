@@ -1,5 +1,6 @@
 import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
+import { onlyMembers } from '../model/members.ts'
 import type { UserId } from '../model/user.ts'
 import type { SealedConsent } from '../store/contract/authorizations.ts'
 import { ReferenceNotFound } from '../store/contract/errors.ts'
@@ -8,6 +9,10 @@ import { Clients } from './clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 import { Users } from './users/users.ts'
+
+const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('consents.grant()', {
+  declined: true,
+})
 
 /** Stores the decisions of users about clients. */
 export class Consents {
@@ -36,8 +41,10 @@ export class Consents {
     userId: UserId,
     clientId: string,
     scopes: readonly string[],
-    { declined = [] }: { readonly declined?: readonly string[] } = {},
+    options: { readonly declined?: readonly string[] } = {},
   ): Promise<Consent> {
+    checkOptions(options)
+    const { declined = [] } = options
     const { store, turns, keys, clock, random, audit } = this.#context
     const client = await new Clients(this.#context).find(clientId)
     if (!client) throw new ReferenceNotFound('The client does not exist.')

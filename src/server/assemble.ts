@@ -1,3 +1,4 @@
+import { checkConnection } from '../http/check-connection.ts'
 import { queryCharacters } from '../http/query-characters.ts'
 import { logRefusal, refusalOf } from '../http/refusal.ts'
 import { inNameOf } from '../http/request-scope.ts'
@@ -36,7 +37,10 @@ export const assemble = (
     resourceNamed: (identifier) => mustBeNamed(resources, identifier),
     resourceServer,
     sessions,
-    fetch,
+    fetch: (request, connection) => {
+      checkConnection(connection)
+      return fetch(request, connection)
+    },
     direct,
     handles,
     addresses,
@@ -53,7 +57,10 @@ export const assemble = (
       if (refusal) logRefusal(log, error, refusal)
       return refusal
     },
-    currentUser: (request, connection) => currentUser(request, server, connection),
+    currentUser: async (request, connection) => {
+      checkConnection(connection)
+      return currentUser(request, server, connection)
+    },
     challenge: (result, needed) => resourceServer.challenge(result, needed),
     loggedOut: (userId, sessionId) => server.logouts.loggedOut(userId, sessionId),
     actingAs: (who, work) => inNameOf(who, work),

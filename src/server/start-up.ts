@@ -14,6 +14,7 @@ import type { Settings } from '../settings/settings.ts'
 import { entryPointScopes } from './entry-points.ts'
 import { extensionProblems } from './extension-problems.ts'
 import { importPath } from './import-path.ts'
+import { nestedProblems } from './nested-problems.ts'
 import { type AuthorizationServerOptions, optionNames } from './options.ts'
 
 export interface CheckedOptions {
@@ -49,6 +50,7 @@ export const checkedOptions = async (
   }
   const unknown = Object.keys(options).filter((name) => !optionNames.includes(name))
   problems.push(...unknown.map((name) => unknownName(name, 'an option', optionNames)))
+  problems.push(...nestedProblems(options))
   const settings = attempt(() =>
     parseSettings({ ...options, cacheType: options.cacheType ?? defaultCacheType(options) }),
   )

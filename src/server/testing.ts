@@ -1,4 +1,5 @@
 import { randomString, systemRandom } from '../crypto/random.ts'
+import { onlyMembers } from '../model/members.ts'
 import type { User, UserId } from '../model/user.ts'
 import { sqlite } from '../store/sqlite.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
@@ -64,11 +65,17 @@ export interface ActAs {
   readonly address?: string
 }
 
+const checkOptions = onlyMembers<ActAs>('actAs()', {
+  user: true,
+  scopes: true,
+  as: true,
+  address: true,
+})
+
 /** Creates a credential for a user, and returns an actor that uses it. */
-export const actAs = async (
-  server: AuthorizationServer,
-  { user, scopes = [], as = 'personal_token', address = '127.0.0.1' }: ActAs = {},
-): Promise<Actor> => {
+export const actAs = async (server: AuthorizationServer, options: ActAs = {}): Promise<Actor> => {
+  checkOptions(options)
+  const { user, scopes = [], as = 'personal_token', address = '127.0.0.1' } = options
   const id = user === undefined ? await newUser(server) : typeof user === 'object' ? user.id : user
   const headers =
     as === 'session'

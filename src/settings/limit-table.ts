@@ -5,6 +5,10 @@ export interface Limit {
   readonly seconds: number
 }
 
+/** The maximum points and seconds of a limit. */
+export const maxPoints = 1_000_000_000
+export const maxSeconds = 86_400
+
 /** A row of the table of limits. */
 interface Row {
   readonly points: number

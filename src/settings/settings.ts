@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { validName } from '../model/field-rules.ts'
 import { p256Key } from '../model/p256-key.ts'
 import type { VerifyJwt } from '../model/verify-jwt.ts'
-import { limitNames } from './limit-table.ts'
+import { limitNames, maxPoints, maxSeconds } from './limit-table.ts'
 import type { Setting } from './setting.ts'
 import {
   authMethods,
@@ -360,8 +360,8 @@ export const settings = {
       .partialRecord(
         z.enum(limitNames),
         z.strictObject({
-          points: z.int().min(1).max(1_000_000_000),
-          seconds: z.int().min(1).max(86_400),
+          points: z.int().min(1).max(maxPoints),
+          seconds: z.int().min(1).max(maxSeconds),
         }),
       )
       .default({}),

@@ -1,4 +1,5 @@
 import type { PoolConfig } from 'pg'
+import { onlyMembers } from '../model/members.ts'
 import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import { LockRetries, lockTimeout } from './sql/lock-retries.ts'
 import {
@@ -52,7 +53,21 @@ export interface PostgresOptions {
 export const postgres = (
   database: string | PostgresPool,
   options: PostgresOptions = {},
-): StoreOpener => ({
+): StoreOpener => {
+  checkOptions(options)
+  return openerOf(database, options)
+}
+
+const checkOptions = onlyMembers<PostgresOptions>('postgres()', {
+  poolSize: true,
+  connectTimeout: true,
+  statementTimeout: true,
+  schema: true,
+  prepare: true,
+  batch: true,
+})
+
+const openerOf = (database: string | PostgresPool, options: PostgresOptions): StoreOpener => ({
   description: describe(database),
   async open(users = 'built-in', keyType = 'integer') {
     const { statementTimeout = 3_000, connectTimeout = 2_000, schema } = options

@@ -6,6 +6,7 @@ import {
   ErrorReply,
   RootNodesUnavailableError,
 } from '@redis/client'
+import { onlyMembers } from '../model/members.ts'
 import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import type { TransientsOpener } from './contract/transients.ts'
 import { parseAddress } from './redis/address.ts'
@@ -28,20 +29,26 @@ export interface RedisOptions {
   readonly tls?: ConnectionOptions
 }
 
+const checkOptions = onlyMembers<RedisOptions>('redis()', {
+  keyPrefix: true,
+  connectTimeout: true,
+  commandTimeout: true,
+  tls: true,
+})
+
 /**
  * Stores short-lived values in Redis at `redis://user:password@host:port/database`, or over TLS at `rediss://`. Several
  * addresses, separated by commas, are nodes of one cluster.
  * @throws StoreUnusable for an address that cannot be parsed
  */
-export const redis = (
-  url: string,
-  {
+export const redis = (url: string, options: RedisOptions = {}): TransientsOpener => {
+  checkOptions(options)
+  const {
     keyPrefix = 'oauth2server:',
     connectTimeout = 2_000,
     commandTimeout = responseLimit,
     tls = {},
-  }: RedisOptions = {},
-): TransientsOpener => {
+  } = options
   const address = parseAddress(url)
   const { description, password } = address
   return {

@@ -1,6 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Kysely } from 'kysely'
+import { onlyMembers } from '../model/members.ts'
 import { StoreUnusable } from './contract/errors.ts'
 import { newHandle } from './sql/handle.ts'
 import { sqlStore } from './sql/sql-store.ts'
@@ -27,9 +28,16 @@ export interface SqliteOptions {
  * An embedded SQLite database in the file at `path`. Creates the directory if it is missing. `:memory:` stores
  * everything in the memory of this process.
  */
-export const sqlite = (
+export const sqlite = (path: string, options: SqliteOptions = {}): StoreOpener => {
+  checkOptions(options)
+  return openerOf(path, options)
+}
+
+const checkOptions = onlyMembers<SqliteOptions>('sqlite()', { synchronous: true, batch: true })
+
+const openerOf = (
   path: string,
-  { synchronous = 'NORMAL', batch = true }: SqliteOptions = {},
+  { synchronous = 'NORMAL', batch = true }: SqliteOptions,
 ): StoreOpener => ({
   description: `sqlite:${path}`,
   async open(users = 'built-in', keyType = 'integer') {

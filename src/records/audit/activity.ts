@@ -1,4 +1,5 @@
 import type { AuditRecord } from '../../model/audit-event.ts'
+import { onlyMembers } from '../../model/members.ts'
 import type { RoutineCount } from '../../model/routine-count.ts'
 import type { UserId } from '../../model/user.ts'
 import type { AuditFilter } from '../../store/contract/audit.ts'
@@ -11,6 +12,20 @@ import {
   type AuditVerificationOptions,
   verifyAudit,
 } from './audit-verification.ts'
+
+const checkSearch = onlyMembers<ActivitySearch>('activity', {
+  user: true,
+  event: true,
+  clientId: true,
+  tokenId: true,
+  address: true,
+  since: true,
+  until: true,
+})
+const checkVerification = onlyMembers<AuditVerificationOptions>('activity.verify()', {
+  head: true,
+  onDefect: true,
+})
 
 /** The number of events per query when all events are read. */
 const readAtOnce = 500
@@ -112,11 +127,14 @@ export class Activity {
   }
 
   /** Finds rows of the audit log that were changed, removed or inserted outside of this server. */
-  verify(options?: AuditVerificationOptions): Promise<AuditVerification> {
+  async verify(options?: AuditVerificationOptions): Promise<AuditVerification> {
+    checkVerification(options)
     return verifyAudit(this.#context, options)
   }
 
-  async #filter({ user, ...filter }: ActivitySearch): Promise<AuditFilter> {
+  async #filter(search: ActivitySearch): Promise<AuditFilter> {
+    checkSearch(search)
+    const { user, ...filter } = search
     const { hostUsers } = this.#context
     const isEmail = user?.includes('@') && (!hostUsers || hostUsers.findByEmail)
     const found = user && isEmail ? await new Users(this.#context).findByEmail(user) : undefined

@@ -9,7 +9,7 @@ import { type ProtectedResource, resourceNamed } from '../../model/protected-res
 import { responseTypes } from '../../model/response-type.ts'
 import { checkedUris } from '../../model/uri-list.ts'
 import type { RecordsContext } from '../context.ts'
-import type { CheckedFields, ClientInput } from './client-input.ts'
+import { type CheckedFields, type ClientInput, checkClientInput } from './client-input.ts'
 
 /**
  * Applies the input to the former fields, and validates the result.
@@ -24,6 +24,7 @@ export const checkedFields = (
     clientContext,
   }: Pick<RecordsContext, 'scopes' | 'settings' | 'clientContext'>,
 ): CheckedFields => {
+  checkClientInput(input)
   const { defaultScopes, optionalScopes, allowedScopes } = input
   const merged = { ...before, ...definedOf(input) }
   const method = merged.tokenEndpointAuthMethod

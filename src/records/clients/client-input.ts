@@ -1,4 +1,5 @@
 import type { Client, ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
+import { onlyMembers } from '../../model/members.ts'
 import type { OpenIdClientMetadata } from '../../model/openid-client-metadata.ts'
 import type { UserId } from '../../model/user.ts'
 
@@ -32,6 +33,28 @@ export interface ClientInput {
   /** The metadata of OpenID Connect, such as `post_logout_redirect_uris`. Null removes a member. */
   readonly openid?: { readonly [N in keyof OpenIdClientMetadata]: OpenIdClientMetadata[N] | null }
 }
+
+/** Refuses unknown fields of a client. @throws TypeError */
+export const checkClientInput = onlyMembers<ClientInput>('clients', {
+  name: true,
+  description: true,
+  website: true,
+  logoUri: true,
+  userId: true,
+  isConfidential: true,
+  isInternal: true,
+  redirectUris: true,
+  defaultScopes: true,
+  optionalScopes: true,
+  allowedScopes: true,
+  grantTypes: true,
+  responseTypes: true,
+  tokenEndpointAuthMethod: true,
+  defaultResource: true,
+  jwks: true,
+  jwksUri: true,
+  openid: true,
+})
 
 /** The fields of a client that no user registered: its origin, registration token and metadata. */
 export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | 'metadata'>

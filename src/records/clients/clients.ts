@@ -1,6 +1,7 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
+import { onlyMembers } from '../../model/members.ts'
 import type { UserId } from '../../model/user.ts'
 import type { AuthorizedSummary, ClientSummary } from '../../store/contract/clients.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
@@ -34,6 +35,21 @@ import {
   resetCredentials,
 } from './reset-credentials.ts'
 import { describedClient, keepDescribed } from './self-described.ts'
+
+const checkMost = onlyMembers<{ readonly most?: number }>('clients.create()', { most: true })
+const checkRegistration = onlyMembers<Registration>('clients: the registration', {
+  origin: true,
+  registrationToken: true,
+  metadata: true,
+})
+const checkMarks = onlyMembers<Marks>('clients.mark()', {
+  isVerified: true,
+  isDisabled: true,
+  isPinned: true,
+})
+const checkReset = onlyMembers<{ readonly overlap?: number }>('clients.resetClientSecret()', {
+  overlap: true,
+})
 
 /** Registers client applications, finds them and changes them. */
 export class Clients {
@@ -74,8 +90,11 @@ export class Clients {
   async create(
     input: ClientInput,
     registration?: Registration,
-    { most = Number.POSITIVE_INFINITY }: { readonly most?: number } = {},
+    options: { readonly most?: number } = {},
   ): Promise<ClientWithSecret> {
+    checkMost(options)
+    checkRegistration(registration)
+    const { most = Number.POSITIVE_INFINITY } = options
     const fields = { ...checkedFields(blank, input, this.#context), ...registration }
     const { userId } = fields
     if (userId === null || most === Number.POSITIVE_INFINITY)
@@ -228,6 +247,7 @@ export class Clients {
    * @throws InvalidField if the client does not exist, or if a client to pin has no metadata document
    */
   async mark(clientId: string, marks: Marks): Promise<Client> {
+    checkMarks(marks)
     const client = await markClient(this.#rows, clientId, marks)
     if (marks.isVerified) this.#context.fetchLogo(clientId)
     return client
@@ -251,12 +271,13 @@ export class Clients {
    * Changes the given fields of a client. If a confidential client becomes public, all its authorizations are revoked.
    * @throws InvalidField, ScopeDoesNotExists, UniqueViolation; the client remains unchanged
    */
-  update(
+  async update(
     clientId: string,
     changes: Partial<ClientInput>,
     registration?: Partial<Registration>,
     guard?: ChangeGuard,
   ): Promise<Client> {
+    checkRegistration(registration)
     return changeClient(this.#rows, clientId, { changes, registration, guard })
   }
 
@@ -267,6 +288,7 @@ export class Clients {
     registration?: Partial<Registration>,
     guard?: ChangeGuard,
   ): Promise<ClientWithSecret> {
+    checkRegistration(registration)
     return retryOnCollision(async () => {
       const clientSecret = this.#rows.newSecret()
       const change = { changes, registration, clientSecret, guard }
@@ -285,10 +307,12 @@ export class Clients {
    * @param overlap seconds for which the former secret remains valid, at most 30 days. Default: 0
    * @throws InvalidField for an unknown client or an invalid overlap
    */
-  resetClientSecret(
+  async resetClientSecret(
     clientId: string,
-    { overlap = 0 }: { readonly overlap?: number } = {},
+    options: { readonly overlap?: number } = {},
   ): Promise<ClientWithSecret> {
+    checkReset(options)
+    const { overlap = 0 } = options
     return resetClientSecret(this.#rows, clientId, overlap)
   }
 

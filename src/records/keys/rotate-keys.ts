@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
+import { onlyMembers } from '../../model/members.ts'
 import type { ResealedRow, RowKey, SealedRows } from '../../store/contract/sealed.ts'
 import { AuditChain } from '../audit/audit-chain.ts'
 import type { RecordsContext } from '../context.ts'
@@ -41,6 +42,8 @@ export interface KeyRotationOptions {
   readonly onProgress?: (progress: KeyRotationProgress) => void
 }
 
+const checkOptions = onlyMembers<KeyRotationOptions>('rotateSecretKeys()', { onProgress: true })
+
 /** The number of rows that are read and written in one transaction. */
 const batch = 250
 /** The number of rows that are sealed before the event loop can handle requests again. */
@@ -72,8 +75,10 @@ const kinds = [
  */
 export const rotateSecretKeys = async (
   context: RecordsContext,
-  { onProgress }: KeyRotationOptions = {},
+  options: KeyRotationOptions = {},
 ): Promise<KeyRotation> => {
+  checkOptions(options)
+  const { onProgress } = options
   const { jwtExpiresIn, authorizationCodeExpiresIn } = context.settings
   // Rows of the audit log are not resealed, so cover them with checkpoints, which are resealed.
   await new AuditChain(context).coverAll()

@@ -2,6 +2,7 @@ import { digestOf } from '../../crypto/digest.ts'
 import { newPersonalTokenValue } from '../../crypto/personal-token-value.ts'
 import { validName } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
+import { onlyMembers } from '../../model/members.ts'
 import { maxOverlap } from '../../model/overlap.ts'
 import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
 import { Token, type TokenFields } from '../../model/token.ts'
@@ -35,6 +36,14 @@ export interface PersonalTokenOptions {
   readonly most?: number
 }
 
+/** The values of a personal token to change. */
+export interface TokenChanges {
+  readonly name?: string
+  readonly scopes?: readonly string[]
+  /** Milliseconds since the epoch; null: the token does not expire. */
+  readonly expires?: number | null
+}
+
 /** The options with which the value of a personal token is replaced. */
 export interface RotationOptions {
   /** Seconds for which the former value remains valid, at most 30 days. Default: 0. */
@@ -42,6 +51,22 @@ export interface RotationOptions {
   /** The maximum lifetime of the new value in seconds. Default: the lifetime of the former value. */
   readonly maxExpiresIn?: number
 }
+
+const checkOptions = onlyMembers<PersonalTokenOptions>('createPersonal()', {
+  scopes: true,
+  isInternal: true,
+  expiresIn: true,
+  most: true,
+})
+const checkChanges = onlyMembers<TokenChanges>('personalTokens.update()', {
+  name: true,
+  scopes: true,
+  expires: true,
+})
+const checkRotation = onlyMembers<RotationOptions>('personalTokens.rotate()', {
+  overlap: true,
+  maxExpiresIn: true,
+})
 
 /** A new personal token with its value. Later look-ups do not return the value. */
 export type PersonalToken = Token & { readonly accessToken: string }
@@ -89,8 +114,10 @@ export class PersonalTokens {
   async create(
     name: string,
     userId: UserId,
-    { scopes = [], isInternal = false, expiresIn, most }: PersonalTokenOptions = {},
+    options: PersonalTokenOptions = {},
   ): Promise<PersonalToken> {
+    checkOptions(options)
+    const { scopes = [], isInternal = false, expiresIn, most } = options
     const { store, turns, clock, scopes: registry, audit } = this.#context
     const checked = { name: validName(name), scopes: registry.validated(scopes) }
     checkLife(expiresIn)
@@ -180,14 +207,10 @@ export class PersonalTokens {
    */
   async update(
     { token, name: before }: ManagedToken,
-    changes: {
-      readonly name?: string
-      readonly scopes?: readonly string[]
-      /** Milliseconds since the epoch; null: the token does not expire. */
-      readonly expires?: number | null
-    },
+    changes: TokenChanges,
     guard?: (before: StoredPersonalToken) => void,
   ): Promise<void> {
+    checkChanges(changes)
     const { store, scopes: registry, audit, clock } = this.#context
     const name = changes.name === undefined ? undefined : validName(changes.name)
     const scopes = changes.scopes && registry.validated(changes.scopes)
@@ -257,10 +280,9 @@ export class PersonalTokens {
    * Replaces the value of a token, and restarts its lifetime. The ID does not change.
    * @throws InvalidField for an unknown token, or for an overlap that is not a whole number of seconds up to 30 days
    */
-  async rotate(
-    id: number,
-    { overlap = 0, maxExpiresIn }: RotationOptions = {},
-  ): Promise<RotatedPersonalToken> {
+  async rotate(id: number, options: RotationOptions = {}): Promise<RotatedPersonalToken> {
+    checkRotation(options)
+    const { overlap = 0, maxExpiresIn } = options
     if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > maxOverlap) {
       throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
         problem: 'overlapInvalid',

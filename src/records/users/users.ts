@@ -5,6 +5,7 @@ import { randomNumber } from '../../crypto/random.ts'
 import { emailKey, emailPrefixes, emailSpellings, validEmail } from '../../model/email-address.ts'
 import { validPassword } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
+import { onlyMembers } from '../../model/members.ts'
 import type { FoundToken } from '../../model/token.ts'
 import {
   earliestRowOf,
@@ -42,6 +43,18 @@ export interface UserInput {
   readonly emailVerified?: boolean
   readonly isAdmin?: boolean
 }
+
+const checkInput = onlyMembers<UserInput>('users.create()', {
+  email: true,
+  password: true,
+  active: true,
+  emailVerified: true,
+  isAdmin: true,
+})
+
+const checkEmailOptions = onlyMembers<{ readonly emailVerified?: boolean }>('users.setEmail()', {
+  emailVerified: true,
+})
 
 type State = Pick<FoundToken, 'user' | 'client'>
 
@@ -233,6 +246,7 @@ export class Users implements UserSource {
    * @throws InvalidField for an invalid value or a taken e-mail address; PasswordHashingBusy if too many passwords wait
    */
   async create(input: UserInput): Promise<User> {
+    checkInput(input)
     const email = validEmail(input.email)
     const { password, active = true, emailVerified = true, isAdmin = false } = input
     const hash =
@@ -506,8 +520,10 @@ export class Users implements UserSource {
   async setEmail(
     id: UserId,
     email: string,
-    { emailVerified = true }: { readonly emailVerified?: boolean } = {},
+    options: { readonly emailVerified?: boolean } = {},
   ): Promise<boolean> {
+    checkEmailOptions(options)
+    const { emailVerified = true } = options
     const outcome = await this.#renamed(id, validEmail(email), emailVerified)
     if (outcome === 'taken') throw taken()
     return outcome

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as Listener } from 'node:net'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { onlyMembers } from '../../model/members.ts'
 import { StartProblem } from '../../model/start-problem.ts'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
 import { resourcesFrom, withClients } from '../../settings/resources-from-environment.ts'
@@ -117,14 +118,24 @@ export class CannotListen extends StartProblem {
  */
 const backlog = 4_096
 
+const checkAddress = onlyMembers<{ readonly port: number; readonly host: string }>('listen()', {
+  port: true,
+  host: true,
+})
+const checkOptions = onlyMembers<{ readonly drain?: () => void }>('closeOnSignal()', {
+  drain: true,
+})
+
 /**
  * Starts an HTTP server, with timeouts for slow senders.
  * @throws CannotListen
  */
 export const listen = async (
   handler: RequestListener,
-  { port, host }: { readonly port: number; readonly host: string },
+  address: { readonly port: number; readonly host: string },
 ): Promise<Server> => {
+  checkAddress(address)
+  const { port, host } = address
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, handler)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, port, host)))
@@ -166,8 +177,10 @@ const keepAlivePeriod = 1_000
 export const closeOnSignal = (
   server: Server,
   close: () => Promise<void>,
-  { drain }: { readonly drain?: () => void } = {},
+  options: { readonly drain?: () => void } = {},
 ): void => {
+  checkOptions(options)
+  const { drain } = options
   let closing = false
   const unanswered = new Set<ServerResponse>()
   server.prependListener('request', (_request, response: ServerResponse) => {
