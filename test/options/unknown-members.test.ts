@@ -104,7 +104,6 @@ const calls: Readonly<Record<string, () => unknown>> = {
     server.clients.resetClientSecret(await clientId(), wrong),
   'Tokens.createPersonal 2': async () =>
     server.tokens.createPersonal('x', (await personalToken()).id, wrong),
-  'Tokens.find 0': () => server.tokens.find(wrong),
   'PersonalTokens.create 2': async () =>
     server.personalTokens.create('x', (await personalToken()).id, wrong),
   'PersonalTokens.update 1': async () =>
@@ -133,7 +132,8 @@ const others: Readonly<Record<string, string>> = {
   'scopes:narrow 1': 'Two required lists.',
   'Tokens.issue 0': 'A result of a grant.',
   'Tokens.revokeAccess 0': 'A result of the server.',
-  'Administration.endTokensOfUser 0': 'A user.',
+  'Administration.endAllAccess 0': 'A user.',
+  'Tokens.find 0': 'An issued token, with its other members, is accepted too.',
 }
 /** Classes that accept further members by specification. */
 const open = /^JWT/

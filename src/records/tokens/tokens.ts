@@ -1,5 +1,4 @@
 import type { Client } from '../../model/client.ts'
-import { onlyMembers } from '../../model/members.ts'
 import type { OAuthError } from '../../model/oauth-error.ts'
 import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../../model/token.ts'
@@ -16,11 +15,6 @@ import { redeemRefreshToken } from './refresh-rotation.ts'
 import { endingOf, endingOfRow } from './token-ending.ts'
 import { TokenFinder } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
-
-const checkQuery = onlyMembers<TokenQuery>('tokens.find()', {
-  accessToken: true,
-  refreshToken: true,
-})
 
 /** Issues, finds and revokes tokens. `PersonalTokens` issues the personal tokens. */
 export class Tokens {
@@ -88,7 +82,6 @@ export class Tokens {
   async find(by: TokenQuery): Promise<FoundToken | undefined> {
     if (!isQuery(by))
       throw new TypeError('The argument must be { accessToken } or { refreshToken }, each a text.')
-    checkQuery(by)
     const { accessToken, refreshToken } = by
     if (accessToken !== undefined) return this.#finder.findByAccess(accessToken)
     return refreshToken === undefined ? undefined : this.#finder.findByRefresh(refreshToken)
