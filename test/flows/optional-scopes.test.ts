@@ -256,7 +256,7 @@ describe('information about the client on the consent page', () => {
   })
 
   test('warns about a name with mixed alphabets', async () => {
-    const warning = 'The name mixes letters of several alphabets'
+    const warning = 'The name contains letters that look like letters of another alphabet'
     expect((await open(await register({ name: 'Paypаl' }))).html).toContain(warning)
     expect((await open(await register({ name: 'Paypal' }))).html).not.toContain(warning)
   })
