@@ -229,7 +229,6 @@ describe('a reported secret gives no access any more', () => {
       'client.client_secret': 'client_secret',
       'client.previous_client_secret': 'client_secret/former with overlap',
       'client.registration_token': 'registration_token',
-      'client_login.sid': 'is no secret: clients receive it in ID tokens',
       'rotated_refresh_token.digest': 'refresh_token/rotated within the leeway',
       'session.id': 'session',
       'token.access_token': 'access_token',
