@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { type Client, type ClientInput, InvalidField } from '../index.ts'
+import { type ClientInput, InvalidField } from '../index.ts'
 import { tokenEndpointAuthMethods } from '../model/client.ts'
 import { responseTypes } from '../model/response-type.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
@@ -227,7 +227,7 @@ const create = (options: CreateOptions, command: Command): Promise<void> =>
     })
     print({
       client_id: client.clientId,
-      ...(usesSecret(client) ? { client_secret: clientSecret } : {}),
+      ...(clientSecret && { client_secret: clientSecret }),
     })
   })
 
@@ -247,12 +247,6 @@ const list = ({ user }: { readonly user?: string }, command: Command): Promise<v
       })
     }
   })
-
-const usesSecret = ({
-  isConfidential,
-  tokenEndpointAuthMethod,
-}: Pick<Client, 'isConfidential' | 'tokenEndpointAuthMethod'>): boolean =>
-  isConfidential && tokenEndpointAuthMethod !== 'private_key_jwt'
 
 const keysIn = (file: string): string => {
   try {
@@ -304,10 +298,6 @@ const pin = ({ clientId: id }: ClientOption, command: Command, isPinned: boolean
 
 const resetSecret = (options: ClientOption, command: Command): Promise<void> =>
   withServer(command, async ({ clients }) => {
-    const found = await clients.find(options.clientId)
-    if (found?.isConfidential === false) throw new CommandError('A public client has no secret.')
-    if (found && !usesSecret(found))
-      throw new CommandError('This client authenticates with keys and has no secret.')
     const { client, clientSecret } = await clients.resetClientSecret(options.clientId)
     print({ client_id: client.clientId, client_secret: clientSecret })
   })

@@ -238,6 +238,13 @@ export class Client {
   }
 }
 
+/** Returns whether a client authenticates with a secret. A public client and a client with keys have no secret. */
+export const usesSecret = ({
+  isConfidential,
+  tokenEndpointAuthMethod,
+}: Pick<ClientFields, 'isConfidential' | 'tokenEndpointAuthMethod'>): boolean =>
+  isConfidential && tokenEndpointAuthMethod !== 'private_key_jwt'
+
 const narrowed = (
   configured: readonly string[],
   limit: readonly string[] | null,

@@ -110,7 +110,9 @@ describe('clients create', () => {
     const client = await place.server.clients.find(printed.client_id)
     expect(JSON.parse(client?.jwks ?? '')).toEqual({ keys: [key.jwk] })
     const reset = await place.run('clients', 'reset-secret', '--client-id', printed.client_id)
-    expect(reset).toEqual(refused('This client authenticates with keys and has no secret.'))
+    expect(reset).toEqual(
+      refused('client_secret: This client authenticates with keys and has no secret.'),
+    )
   })
 
   test('accepts the URL of public keys, and reports a key file that does not exist', async () => {
@@ -206,7 +208,7 @@ test('clients reset-secret prints the ID and the new secret, and rejects a publi
 
   const open = await place.client({ isConfidential: false })
   expect(await place.run('clients', 'reset-secret', '--client-id', open.client.clientId)).toEqual(
-    refused('A public client has no secret.'),
+    refused('client_secret: A public client has no secret.'),
   )
 })
 

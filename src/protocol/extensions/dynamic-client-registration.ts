@@ -2,7 +2,7 @@
 import { constantTimeEqual, digestOf } from '../../crypto/digest.ts'
 import { bits256, randomString } from '../../crypto/random.ts'
 import type { HttpRequest } from '../../http/request.ts'
-import type { Client } from '../../model/client.ts'
+import { type Client, usesSecret } from '../../model/client.ts'
 import {
   asMetadataError,
   type ClientMetadata,
@@ -82,10 +82,7 @@ const registration: Endpoint = {
       .catch((error: unknown) => {
         throw asMetadataError(error)
       })
-    const secrets = {
-      registrationToken,
-      clientSecret: hasSecret(client) ? clientSecret : undefined,
-    }
+    const secrets = { registrationToken, clientSecret }
     return jsonResponse(information(client, secrets, server), 201)
   },
 }
@@ -281,7 +278,7 @@ const change = async (
   const described = await applyHook(metadata, facts, vouched, server)
   try {
     // Create a secret only if the client now authenticates by a secret and does not know one yet.
-    const needsSecret = hasSecret(described.input) && !hasSecret(before)
+    const needsSecret = usesSecret(described.input) && !usesSecret(before)
     const { metadata } = described
     if (needsSecret)
       return await server.clients.updateWithSecret(clientId, described.input, { metadata })
@@ -293,13 +290,6 @@ const change = async (
   }
 }
 
-// Returns whether the client knows its secret. The stored secret of any other client was never disclosed.
-const hasSecret = ({
-  isConfidential,
-  tokenEndpointAuthMethod,
-}: Pick<Client, 'isConfidential' | 'tokenEndpointAuthMethod'>): boolean =>
-  isConfidential && tokenEndpointAuthMethod !== 'private_key_jwt'
-
 /**
  * Returns the client information response. RFC 7591 §3.2.1, RFC 7592 §3. A client secret is included only when it is
  * created.
@@ -310,9 +300,9 @@ const information = (
   { issuer, settings }: Identity & Configuration,
 ): object => ({
   client_id: client.clientId,
-  client_secret: secrets.clientSecret,
+  client_secret: secrets.clientSecret || undefined,
   client_id_issued_at: Math.floor(client.createdAt / 1000),
-  client_secret_expires_at: hasSecret(client) ? 0 : undefined,
+  client_secret_expires_at: usesSecret(client) ? 0 : undefined,
   registration_access_token: secrets.registrationToken,
   registration_client_uri: `${issuer}${settings.oauthPrefix}/register/${encodeURIComponent(client.clientId)}`,
   ...clientMetadataOf(client),

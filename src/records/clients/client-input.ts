@@ -62,6 +62,7 @@ export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | '
 /** A client with its new secret. Later look-ups do not return the secret. */
 export interface ClientWithSecret {
   readonly client: Client
+  /** Empty for a client that does not authenticate with a secret: a public client, or a client with keys. */
   readonly clientSecret: string
 }
 

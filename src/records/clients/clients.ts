@@ -82,7 +82,7 @@ export class Clients {
   }
 
   /**
-   * Registers a client with a generated ID and secret.
+   * Registers a client with a generated ID, and with a generated secret if it authenticates with a secret.
    * @param registration the fields of a client that registers itself
    * @param most the maximum number of applications of the owner. Default: unlimited
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
@@ -305,7 +305,7 @@ export class Clients {
   /**
    * Replaces the secret of the client.
    * @param overlap seconds for which the former secret remains valid, at most 30 days. Default: 0
-   * @throws InvalidField for an unknown client or an invalid overlap
+   * @throws InvalidField for an unknown client, a client without a secret, or an invalid overlap
    */
   async resetClientSecret(
     clientId: string,
@@ -316,7 +316,7 @@ export class Clients {
     return resetClientSecret(this.#rows, clientId, overlap)
   }
 
-  /** Replaces the ID and the secret of the client in one transaction. */
+  /** Replaces the ID of the client, and the secret if the client has one, in one transaction. */
   resetCredentials(clientId: string): Promise<ClientWithSecret> {
     return resetCredentials(this.#rows, clientId)
   }

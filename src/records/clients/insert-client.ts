@@ -1,6 +1,6 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { randomNumber } from '../../crypto/random.ts'
-import { Client, type ClientFields, type ClientOwner } from '../../model/client.ts'
+import { Client, type ClientFields, type ClientOwner, usesSecret } from '../../model/client.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { retryOnCollision } from '../context.ts'
 import type { CheckedFields, ClientWithSecret } from './client-input.ts'
@@ -24,7 +24,7 @@ export const insertRow = async (
   })
 }
 
-/** Writes a new client with a generated ID and secret. */
+/** Writes a new client with a generated ID and secret. Nobody receives the secret of a client that does not use it. */
 export const insertClient = async (
   rows: ClientRows,
   fields: CheckedFields,
@@ -43,6 +43,7 @@ export const insertClient = async (
       createdAt: clock(),
     }
     if (!(await insertRow(rows, created, owner))) return undefined
-    return { client: new Client(created, owner, rows.clientContext), clientSecret }
+    const client = new Client(created, owner, rows.clientContext)
+    return { client, clientSecret: usesSecret(client) ? clientSecret : '' }
   })
 }

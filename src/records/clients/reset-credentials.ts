@@ -1,5 +1,5 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import type { Client, ClientFields } from '../../model/client.ts'
+import { type Client, type ClientFields, usesSecret } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { maxOverlap } from '../../model/overlap.ts'
 import { ofClient } from '../audit/audit-trail.ts'
@@ -14,7 +14,8 @@ export const resetClientId = (rows: ClientRows, clientId: string): Promise<Clien
 
 /**
  * Replaces the secret of the client.
- * @throws InvalidField for an unknown client, or an overlap that is not a whole number of seconds up to 30 days
+ * @throws InvalidField for an unknown client, a client without a secret, or an overlap that is not a whole number of
+ * seconds up to 30 days
  */
 export const resetClientSecret = async (
   rows: ClientRows,
@@ -28,6 +29,7 @@ export const resetClientSecret = async (
   }
   let clientSecret = ''
   const renew = (before: Client): ClientFields => {
+    if (!usesSecret(before)) throw new InvalidField('client_secret', withoutSecretReason(before))
     clientSecret = rows.newSecret()
     const renewed = withSecret(before, clientSecret)
     if (overlap === 0) return renewed
@@ -38,15 +40,22 @@ export const resetClientSecret = async (
   return { client, clientSecret }
 }
 
-/** Replaces the ID and the secret of the client in one transaction. */
+const withoutSecretReason = ({ isConfidential }: Client): string =>
+  isConfidential
+    ? 'This client authenticates with keys and has no secret.'
+    : 'A public client has no secret.'
+
+/** Replaces the ID of the client, and the secret if the client has one, in one transaction. */
 export const resetCredentials = async (
   rows: ClientRows,
   clientId: string,
 ): Promise<ClientWithSecret> => {
   let clientSecret = ''
   const client = await rewritten(rows, clientId, (before) => {
+    const clientIdOnly = { clientId: rows.newId() }
+    if (!usesSecret(before)) return clientIdOnly
     clientSecret = rows.newSecret()
-    return { ...withSecret(before, clientSecret), clientId: rows.newId() }
+    return { ...withSecret(before, clientSecret), ...clientIdOnly }
   })
   return { client, clientSecret }
 }

@@ -30,8 +30,9 @@ export const newClientPage = settingsPage({
     const { server, signedIn, texts } = request
     const fields = { ...clientFields(params, request), userId: signedIn.user.id }
     const most = server.settings.clientsPerUser
-    const { client, clientSecret } = await server.clients.create(fields, undefined, { most })
-    const secret = client.isConfidential ? clientSecret : undefined
+    const { client, clientSecret: secret } = await server.clients.create(fields, undefined, {
+      most,
+    })
     return {
       location: addresses(server.ui).client(client.clientId),
       notice: { done: texts.done.clientCreated, ...(secret && { secret }) },
