@@ -48,6 +48,21 @@ const link = z.string().max(maxAddressLength).refine(isHttps)
 
 const member = <Output>(schema: Schema<unknown, Output>, accepts: string) => ({ schema, accepts })
 
+/**
+ * The members that only link to a page or image. Pages show only https links, so an http link is omitted from the
+ * registration instead of refusing the client (RFC 7591 §2, §3.2.1).
+ */
+const links: readonly string[] = ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri']
+
+const isHttpLink = (name: string, value: unknown): boolean =>
+  links.includes(name) && typeof value === 'string' && /^http:/i.test(value)
+
+// An empty list would permit nothing, so it counts as absent.
+const isEmptyLimit = (name: string, value: unknown): boolean =>
+  (name === 'grant_types' || name === 'response_types') &&
+  Array.isArray(value) &&
+  value.length === 0
+
 /** The schema of every supported member, and a description for error messages. */
 const members = {
   redirect_uris: member(z.array(z.string()), 'an array of URIs'),
@@ -123,6 +138,7 @@ export const parseClientMetadata = (value: unknown): ClientMetadata => {
   for (const name of names) {
     const value = received.get(name)
     if (value === undefined || value === null || value === '') continue
+    if (isHttpLink(name, value) || isEmptyLimit(name, value)) continue
     const { schema, accepts } = members[name]
     const result = schema.safeParse(value)
     if (!result.success)

@@ -1,3 +1,4 @@
+import type { ClientFields } from './client.ts'
 import type { FieldProblem } from './invalid-field.ts'
 
 /** Characters of RFC 3986, and `%` only before two hexadecimal digits. */
@@ -125,14 +126,25 @@ export const matchRedirectUri = (
   })
 }
 
-/** Returns whether a client has registered a redirect URI. Ignores the port of a public client's loopback URI. */
-export const isRegistered = (
-  redirectUri: string,
-  client: { readonly redirectUris: readonly string[]; readonly isConfidential: boolean },
-): boolean =>
-  matchRedirectUri(client.redirectUris, redirectUri, {
-    anyLoopbackPort: !client.isConfidential,
-  }) !== undefined
+/** The fields of a client that decide about a redirect URI. */
+type Redirected = Pick<ClientFields, 'redirectUris' | 'isConfidential' | 'origin'>
+
+/**
+ * Finds the redirect URI of a client that matches the presented URI. The port of a loopback URI is free for public
+ * clients, and for clients that registered themselves: these are native applications too, even if they received a
+ * secret (RFC 8252 §7.3, §8.4).
+ */
+export const registeredUri = (
+  { redirectUris, isConfidential, origin }: Redirected,
+  presented: string,
+): string | undefined =>
+  matchRedirectUri(redirectUris, presented, {
+    anyLoopbackPort: !isConfidential || origin !== 'owner',
+  })
+
+/** Returns whether a client has registered a redirect URI, by the rules of `registeredUri`. */
+export const isRegistered = (redirectUri: string, client: Redirected): boolean =>
+  registeredUri(client, redirectUri) !== undefined
 
 const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65_535
 

@@ -2,7 +2,7 @@ import type { AuthorizationRequest, Prompt } from '../../../model/authorization-
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
-import { matchRedirectUri } from '../../../model/redirect-uri.ts'
+import { registeredUri } from '../../../model/redirect-uri.ts'
 import { type ResponseType, responseTypeNamed, returnsCode } from '../../../model/response-type.ts'
 import { narrow } from '../../../model/scope.ts'
 import type { ClientLookup } from '../../client-lookup.ts'
@@ -82,7 +82,7 @@ export const proveRedirect = async (
   const redirectUri =
     given === undefined
       ? onlyOne(server.settings.requireRedirectUri ? [] : client.redirectUris)
-      : matchRedirectUri(client.redirectUris, given, { anyLoopbackPort: !client.isConfidential })
+      : registeredUri(client, given)
   if (redirectUri === undefined) {
     const description = 'redirect_uri is missing, or not registered for this client.'
     server.refusals.note(client, {
