@@ -234,8 +234,9 @@ export const isWithin = (inner: readonly string[], outer: readonly string[]): bo
 }
 
 /**
- * Returns the requested scopes, or `otherwise` for a request without scopes. Ignores `offline_access` if `within` does
- * not contain this scope. A request for `offline_access` alone is then a request without scopes.
+ * Returns the requested scopes, or `otherwise` for a request without scopes. A parameter of blanks names no scope, so it
+ * counts as omitted like an empty parameter (RFC 6749 §3.1). Ignores `offline_access` if `within` does not contain this
+ * scope. A request for `offline_access` alone is then a request without scopes.
  * @throws OAuthError `invalid_scope` if `within` does not contain a scope. This includes the scopes of `otherwise`,
  * because a grant of the application may pass any defaults.
  */
@@ -243,11 +244,10 @@ export const narrow = (
   requested: string | undefined,
   { within, otherwise }: { within: readonly string[]; otherwise: readonly string[] },
 ): readonly string[] => {
-  if (requested === undefined) return allWithin(otherwise, within)
-  const parsed = parseScope(requested)
-  const scopes = parsed.filter((scope) => scope !== offlineAccess || within.includes(scope))
-  const asksOnlyForRefreshTokens = parsed.length > 0 && scopes.length === 0
-  return allWithin(asksOnlyForRefreshTokens ? otherwise : scopes, within)
+  const scopes = parseScope(requested ?? '').filter(
+    (scope) => scope !== offlineAccess || within.includes(scope),
+  )
+  return allWithin(scopes.length > 0 ? scopes : otherwise, within)
 }
 
 const allWithin = (scopes: readonly string[], within: readonly string[]): readonly string[] => {

@@ -193,9 +193,17 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       })
     }
   }
-  app.notFound(async ({ req, env }) =>
-    responseOf(await failed(notFound(), httpOf(req.raw, env), { errors: 'page' })),
-  )
+  app.notFound(async ({ req, env }) => {
+    const http = httpOf(req.raw, env)
+    // Some programs add a slash to the address of a JSON endpoint.
+    const meant = http.path.replace(/\/$/, '')
+    if (!jsonEndpoints.has(meant))
+      return responseOf(await failed(notFound(), http, { errors: 'page' }))
+    const error = notFound(
+      `There is nothing at this address. The endpoint is ${meant}, without a slash.`,
+    )
+    return responseOf(await failed(error, http, { errors: asksForPage(http) ? 'page' : 'json' }))
+  })
   app.onError(async (error, { req, env }) =>
     responseOf(await failed(error, httpOf(req.raw, env), { errors: 'json' })),
   )

@@ -365,20 +365,53 @@ describe('decision §5.2 client authentication', () => {
   })
 
   test.each<[string, () => [Record<string, string>, Given]]>([
+    ['a secret in the body', () => [{}, { client_id: pub.clientId, client_secret: 'x' }]],
+    ['a secret in a Basic header', () => [basic(base64(`${pub.clientId}:x`)), {}]],
     [
-      'the right secret in the body',
-      () => [{}, { client_id: pub.clientId, client_secret: pub.clientSecret }],
+      'an empty Basic password, and a secret in the body',
+      () => [basic(base64(`${pub.clientId}:`)), { client_secret: 'x' }],
     ],
-    ['the right secret in a Basic header', () => [basic(base64(secretOf(pub))), {}]],
-    ['an empty secret in a Basic header', () => [basic(base64(`${pub.clientId}:`)), {}]],
-    ['a wrong secret in the body', () => [{}, { client_id: pub.clientId, client_secret: 'x' }]],
   ])('rejects a public client that sends a secret: %s [T007]', async (_how, request) => {
     const { refresh_token } = await pub.tokens()
     const [headers, given] = request()
     const answer = await post(headers, { grant_type: 'refresh_token', refresh_token, ...given })
-    expect(refusal(answer)).toBe('401 invalid_client')
+    expect(refusal(answer)).toMatch(/^40[01] invalid_(?:client|request)$/)
     expect((await pub.refresh(refresh_token)).status).toBe(200)
   })
+
+  test('RFC 6749 §2.3.1 accepts a public client with an empty password in a Basic header, and no other client [T3904]', async () => {
+    const { refresh_token } = await pub.tokens()
+    const grant = { grant_type: 'refresh_token', refresh_token }
+    const others = [conf.clientId, 'nope'].map((id) => post(basic(base64(`${id}:`)), grant))
+    for (const answer of await Promise.all(others))
+      expect(refusal(answer)).toBe('401 invalid_client')
+    const headers = basic(base64(`${pub.clientId}:`))
+    const other = await post(headers, { ...grant, client_id: conf.clientId })
+    expect(refusal(other)).toBe('400 invalid_request')
+    expect((await post(headers, grant)).status).toBe(200)
+  })
+
+  test('a public client and a client with keys have no secret, and cannot reset one [T3905]', async () => {
+    const { clients } = app.server
+    const { client, clientSecret } = await clients.create({ name: 'Phone', isConfidential: false })
+    expect(clientSecret).toBe('')
+    await expect(clients.resetClientSecret(client.clientId)).rejects.toThrow('has no secret')
+    const renewed = await clients.resetCredentials(client.clientId)
+    expect(renewed.clientSecret).toBe('')
+    expect(renewed.client.clientId).not.toBe(client.clientId)
+  })
+
+  test.each([' ', '   ', '+', '%20+'])(
+    'RFC 6749 §3.1 treats a scope parameter of blanks like an omitted one: %j [T3906]',
+    async (blanks) => {
+      const plain = await conf.token(machine)
+      const body = `${new URLSearchParams(machine)}&scope=${blanks}`
+      const answer = await post(basic(base64(secretOf(conf))), body)
+      expect(answer.status).toBe(plain.status)
+      expect(answer.body.scope).toBe(plain.body.scope)
+      expect(answer.body.scope).not.toBe('')
+    },
+  )
 
   test('rejects the client_credentials grant for a public client [T066]', async () => {
     expect(refusal(await pub.token(machine))).toBe('400 unauthorized_client')

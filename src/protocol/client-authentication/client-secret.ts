@@ -19,23 +19,34 @@ const isSecretOf: ClientAuthenticationMethod['proves'] = ({ proof = '' }, client
   return false
 }
 
-/** Authentication by client ID and secret in a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
+/**
+ * Returns the client ID and the secret in a Basic header, which are form-encoded before base64. RFC 6749 §2.3.1.
+ * @throws OAuthError `invalid_client` for another scheme or a malformed header
+ */
+export const basicCredentials = (
+  authorization: string | null,
+): { readonly clientId: string; readonly proof: string } | undefined => {
+  if (authorization === null) return undefined
+  const refused = () => new OAuthError('invalid_client', 'The Authorization header is not valid.')
+  const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization) ?? []
+  if (encoded === undefined) throw refused()
+  const bytes = Buffer.from(encoded, 'base64')
+  // Accept only the canonical base64 encoding, so that each credential has exactly one form (RFC 4648 §3.5).
+  if (bytes.toString('base64') !== encoded) throw refused()
+  const text = bytes.toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 0) throw refused()
+  return { clientId: decoded(text.slice(0, colon)), proof: decoded(text.slice(colon + 1)) }
+}
+
+/** Authentication by client ID and secret in a Basic header. RFC 6749 §2.3.1. */
 export const clientSecretBasic: ClientAuthenticationMethod = {
   name: 'client_secret_basic',
   parameters: [],
   isRepeatable: true,
   presented(authorization) {
-    if (authorization === null) return undefined
-    const refused = () => new OAuthError('invalid_client', 'The Authorization header is not valid.')
-    const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization) ?? []
-    if (encoded === undefined) throw refused()
-    const bytes = Buffer.from(encoded, 'base64')
-    // Accept only the canonical base64 encoding, so that each credential has exactly one form (RFC 4648 §3.5).
-    if (bytes.toString('base64') !== encoded) throw refused()
-    const text = bytes.toString('utf8')
-    const colon = text.indexOf(':')
-    if (colon < 0) throw refused()
-    return { clientId: decoded(text.slice(0, colon)), proof: decoded(text.slice(colon + 1)) }
+    const basic = basicCredentials(authorization)
+    return basic?.proof === '' ? undefined : basic
   },
   proves: isSecretOf,
 }

@@ -41,8 +41,8 @@ export const renderProblem = (
 }
 
 /** Returns the error 404. A missing object and an object of another user cause the same error. */
-export const notFound = (): OAuthError =>
-  new OAuthError('invalid_request', 'There is nothing at this address.', { status: 404 })
+export const notFound = (sentence = 'There is nothing at this address.'): OAuthError =>
+  new OAuthError('invalid_request', sentence, { status: 404 })
 
 /** Returns the name of the problem that the page explains for an HTTP status. */
 export const problemOf = (status: number): ProblemName => {

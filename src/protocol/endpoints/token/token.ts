@@ -10,7 +10,7 @@ import {
   authenticateClient,
   recallAuthenticated,
 } from '../../client-authentication/authenticate-client.ts'
-import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
+import { basicCredentials } from '../../client-authentication/client-secret.ts'
 import type { tokenResponse } from '../../openapi/schemas/protocol.ts'
 import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { TokenRequest } from '../../plug-ins/grant.ts'
@@ -51,7 +51,7 @@ const credentialsOf = (
   params: Parameters,
 ): readonly (string | readonly string[] | undefined)[] => {
   try {
-    const basic = clientSecretBasic.presented(authorization, params)
+    const basic = basicCredentials(authorization)
     if (basic) return [basic.clientId, basic.proof]
   } catch {
     return [authorization ?? '']
