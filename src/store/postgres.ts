@@ -277,10 +277,17 @@ const checkPool = (pool: PostgresPool, options: PostgresOptions): void => {
     )
 }
 
-// Look for the schema first: `create schema if not exists` needs a privilege even if the schema exists.
+// Look for the schema first: `create schema if not exists` needs a privilege even if the schema exists. The statement
+// also fails with a unique violation if another node creates the schema concurrently.
 const createSchema = async (dialect: PostgresDialect, schema: string): Promise<void> => {
-  const { rows } = await dialect.run('select 1 from pg_namespace where nspname = $1', [schema])
-  if (rows.length === 0) await dialect.run(`create schema if not exists "${schema}"`, [])
+  const exists = async () =>
+    (await dialect.run('select 1 from pg_namespace where nspname = $1', [schema])).rows.length > 0
+  if (await exists()) return
+  try {
+    await dialect.run(`create schema if not exists "${schema}"`, [])
+  } catch (error) {
+    if (!(await exists())) throw error
+  }
 }
 
 // 42501: insufficient_privilege

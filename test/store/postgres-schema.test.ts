@@ -1,8 +1,9 @@
+import pg from 'pg'
 import { type AuthorizationServerOptions, StoreUnusable, table } from 'svc-oauth2server'
 import { fromEnvironment } from 'svc-oauth2server/environment'
 import { type PostgresOptions, postgres } from 'svc-oauth2server/postgres'
 import { createTestServer } from 'svc-oauth2server/testing'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 import { secretKey } from '../support/server.ts'
 
@@ -48,6 +49,66 @@ describe('the option schema of postgres()', () => {
     // A second start finds the existing tables.
     await (await start({ schema: 'one' })).close()
     await (await start()).close()
+  })
+
+  test.each<[string, PostgresOptions]>([
+    ['a new schema', { schema: 'auth' }],
+    ['the schema public', {}],
+  ])(
+    'eight nodes that first start together create the tables in %s once [T3910]',
+    async (_, options) => {
+      const nodes = await Promise.allSettled(
+        Array.from({ length: 8 }, () => start(options, { openidConnect: true })),
+      )
+      for (const node of nodes) if (node.status === 'fulfilled') await node.value.close()
+      expect(
+        nodes.map((node) => (node.status === 'rejected' ? String(node.reason) : 'started')),
+      ).toEqual(Array(8).fill('started'))
+      expect(await schemasWithTables()).toEqual([options.schema ?? 'public'])
+    },
+  )
+
+  test.each([
+    ['the schema', ['create schema auth']],
+    [
+      'the table of migrations',
+      [
+        'create schema auth',
+        'commit',
+        'begin',
+        'create table auth.oauth2server_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)',
+      ],
+    ],
+    [
+      'the table of the migration lock',
+      [
+        'create schema auth',
+        'commit',
+        'begin',
+        'create table auth.oauth2server_migration_lock (id varchar(255) not null primary key, is_locked integer default 0 not null)',
+      ],
+    ],
+  ])('starts if another node creates %s at the same moment [T3917]', async (_, statements) => {
+    const other = new pg.Client(database.url)
+    await other.connect()
+    try {
+      await other.query('begin')
+      for (const statement of statements) await other.query(statement)
+      const node = start({ schema: 'auth' })
+      // The statement of this node waits for the transaction of the other node.
+      await vi.waitFor(
+        async () => {
+          const waiting = await database.query('select 1 from pg_locks where not granted')
+          expect(waiting.length).toBeGreaterThan(0)
+        },
+        { timeout: 20_000, interval: 20 },
+      )
+      await other.query('commit')
+      await (await node).close()
+    } finally {
+      await other.end()
+    }
+    expect(await schemasWithTables()).toEqual(['auth'])
   })
 
   test('reads a user table with its schema in the name', async () => {
