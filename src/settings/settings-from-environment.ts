@@ -18,7 +18,7 @@ export const settingsFrom = (env: Readonly<Record<string, string | undefined>>):
     if (text === undefined) continue
     const name = known.get(variable)
     if (!name) {
-      if (isMisspelled(variable, variables))
+      if (isMisspelled(variable, variables) && !isOfKubernetes(variable, text))
         problems.push(unknownName(variable, 'a setting', variables))
       continue
     }
@@ -37,6 +37,19 @@ const otherVariables = [
   'OAUTH2SERVER_RESOURCES',
   'OAUTH2SERVER_INTROSPECTION_CLIENTS',
 ]
+
+/**
+ * Returns whether Kubernetes set the variable. Every container of a namespace receives such variables for each Service,
+ * for instance `OAUTH2SERVER_PORT=tcp://10.0.0.1:80` beside a Service of the name `oauth2server`. The value distinguishes
+ * this variable from a misspelled `PORT`.
+ */
+const isOfKubernetes = (variable: string, text: string): boolean => {
+  if (variable.endsWith('_SERVICE_HOST')) return true
+  if (variable.includes('_SERVICE_PORT')) return /^\d{1,5}$/.test(text)
+  const [, part] = /_PORT(?:_\d{1,5}_(?:TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)?$/.exec(variable) ?? []
+  if (part !== undefined) return true
+  return /_(?:PORT|TCP|UDP|SCTP)$/.test(variable) && /^(?:tcp|udp|sctp):\/\//.test(text)
+}
 
 // Other programs use variables such as OAUTH2_PROXY_CLIENT_ID. A variable that begins with OAUTH2_ or TRUSTED_PROX is
 // therefore an error only if its name is similar to a known name.

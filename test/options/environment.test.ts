@@ -273,3 +273,37 @@ console.log((await fromEnvironment({ DATABASE_URL: ${JSON.stringify(`sqlite:${jo
     expect(startProblem(failure)).not.toContain('\n')
   })
 })
+
+describe('variables that other programs set', () => {
+  const ofService = (name: string): Variables => ({
+    [`${name}_SERVICE_HOST`]: '10.96.0.12',
+    [`${name}_SERVICE_PORT`]: '80',
+    [`${name}_SERVICE_PORT_HTTP`]: '80',
+    [`${name}_PORT`]: 'tcp://10.96.0.12:80',
+    [`${name}_PORT_80_TCP`]: 'tcp://10.96.0.12:80',
+    [`${name}_PORT_80_TCP_PROTO`]: 'tcp',
+    [`${name}_PORT_80_TCP_PORT`]: '80',
+    [`${name}_PORT_80_TCP_ADDR`]: '10.96.0.12',
+    [`${name}_PORT_53_UDP`]: 'udp://10.96.0.12:53',
+  })
+
+  test.each(['OAUTH2SERVER', 'OAUTH2SERVER_METRICS', 'OAUTH2', 'OAUTH2_CACHE'])(
+    'ignores the variables that Kubernetes adds beside a Service %s [T3915]',
+    async (name) => {
+      const { port } = await fromEnvironment({ ...inMemory, ...ofService(name) })
+      expect(port).toBe(3000)
+    },
+  )
+
+  test('still refuses misspelled settings that look similar [T3916]', async () => {
+    for (const [name, value] of [
+      ['OAUTH2SERVER_PORT', '3000'],
+      ['OAUTH2SERVER_SERVICE_PORT', 'x'],
+      ['OAUTH2SERVER_HOST', '10.96.0.12'],
+      ['OAUTH2SERVER_SUPPORT', 'yes'],
+    ] as const)
+      expect(await problemsOf({ ...inMemory, [name]: value })).toEqual([
+        expect.stringContaining(`${name} is not a setting.`),
+      ])
+  })
+})
