@@ -68,13 +68,46 @@ export const mount = (
     } catch (error) {
       return refuse(error, server, context)
     }
-    return server.fetch(await unread(context), {
+    const response = await server.fetch(await unread(context), {
       remoteAddress: remoteAddress(context),
       raw: context,
       // The request ID that Hono's request ID middleware has set, if the application uses this middleware.
       requestId: context.get('requestId'),
     })
+    respond(context, response)
   }
+}
+
+/** The headers that protect the pages and responses of the server. */
+const protective = [
+  'cache-control',
+  'content-security-policy',
+  'referrer-policy',
+  'x-content-type-options',
+  'x-frame-options',
+]
+
+// Sends the response with the headers that middleware has already set. Middleware such as `secureHeaders` sets headers
+// after the response. A policy of the application would break or weaken the pages, so keep the policy of the server.
+const respond = (context: Context, response: Response): void => {
+  const { headers } = response
+  for (const [name, value] of context.res.headers)
+    if (name === 'set-cookie' || !headers.has(name)) headers.append(name, value)
+  const kept = [...headers].filter(([name]) => protective.includes(name))
+  // Without the first assignment, Hono would copy the response, and overwrite its headers.
+  context.res = undefined
+  context.res = response
+  // Every change of the response, and Hono itself, reads this property of the context first.
+  const prototype = Object.getPrototypeOf(context)
+  Object.defineProperty(context, 'res', {
+    configurable: true,
+    get() {
+      const current: Response = Reflect.get(prototype, 'res', context)
+      for (const [name, value] of kept) current.headers.set(name, value)
+      return current
+    },
+    set: (changed: Response | undefined) => Reflect.set(prototype, 'res', changed, context),
+  })
 }
 
 // Restores a body that middleware has read. Hono caches the text of the body, except after `formData()`: that method
@@ -82,6 +115,10 @@ export const mount = (
 const unread = async ({ req }: Context): Promise<Request> => {
   const { raw, method, bodyCache } = req
   if (!raw.bodyUsed) return raw
+  if (Object.keys(bodyCache).length === 0)
+    throw new Error(
+      'The body of the request was read before mount(server). Read it with the methods of c.req instead of c.req.raw, or move mount(server) before the middleware that reads the body.',
+    )
   const body =
     bodyCache.formData && !bodyCache.arrayBuffer
       ? new URLSearchParams([...(await req.formData())] as [string, string][])

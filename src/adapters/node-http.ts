@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
+import { mediaTypeOf } from '../http/media-type.ts'
 import { HttpResponse } from '../http/response.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { SentCredentials } from './caller.ts'
@@ -106,12 +107,16 @@ const restoreBody = (request: Drained): void => {
   const { body } = request
   if (Buffer.isBuffer(body)) request.rawBody = body
   else if (typeof body === 'string') request.rawBody = Buffer.from(body)
-  else if (typeof body === 'object' && body !== null) request.rawBody = Buffer.from(formOf(body))
+  else if (typeof body === 'object' && body !== null)
+    request.rawBody = Buffer.from(isJson(request) ? JSON.stringify(body) : formOf(body))
   else
     throw new Error(
-      'The body of the request was read before mount(server), and request.body does not contain it.',
+      'The body of the request was read before mount(server), and request.body does not contain it. Move mount(server) before the middleware that reads the body.',
     )
 }
+
+const isJson = ({ headers }: IncomingMessage): boolean =>
+  mediaTypeOf(headers['content-type'] ?? '')?.type === 'application/json'
 
 // Restores the text of a form from the result of a body parser. If a value is a list, the sender repeated the parameter
 // or added brackets to its name. Append every item twice, so that the protocol refuses the repeated parameter.

@@ -143,8 +143,7 @@ export class HttpRequest {
   }
 
   async #body(): Promise<string> {
-    // RFC 9110 §8.4.1 reserves `identity` for an encoding that changes nothing.
-    if (!/^(?:identity)?$/i.test(this.header('content-encoding') ?? '')) {
+    if (this.header('content-encoding') !== null) {
       throw new OAuthError('invalid_request', 'The body must not be compressed.')
     }
     if (Number(this.header('content-length') ?? 0) > bounds.body) throw tooLarge()
@@ -187,6 +186,10 @@ export class FetchSource implements RequestSource {
   }
 
   async text(maxSize: number): Promise<string | undefined> {
+    if (this.#request.bodyUsed)
+      throw new TypeError(
+        'The body of the request was read before server.fetch(request). Pass request.clone() to the code that reads the body.',
+      )
     // `HttpRequest` has already checked this length, so read the body without the overhead of a stream.
     if (this.#request.headers.has('content-length')) return this.#request.text()
     if (this.#request.body === null) return ''
