@@ -1,19 +1,5 @@
-import { crc32 } from 'node:zlib'
+import { checksumLength, checksumOf } from './checksum.ts'
 import { type RandomSource, randomString } from './random.ts'
-
-const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** The number of base-62 digits that represent 32 bits. */
-export const checksumLength = 6
-
-const checksum = (text: string): string => {
-  let rest = crc32(text)
-  let written = ''
-  while (written.length < checksumLength) {
-    written = `${digits[rest % digits.length]}${written}`
-    rest = Math.floor(rest / digits.length)
-  }
-  return written
-}
 
 /**
  * Returns the value of a new personal token: the prefix and `length` random characters. A value with a prefix ends with
@@ -25,11 +11,11 @@ export const newPersonalTokenValue = (
   random: RandomSource,
 ): string => {
   const body = `${prefix}${randomString(length, random)}`
-  return prefix === '' ? body : `${body}${checksum(body)}`
+  return prefix === '' ? body : `${body}${checksumOf(body)}`
 }
 
 /** Returns whether a value has the prefix of personal tokens but a wrong checksum. No personal token has this form. */
 export const hasBadChecksum = (prefix: string, value: string): boolean => {
   if (prefix === '' || !value.startsWith(prefix)) return false
-  return checksum(value.slice(0, -checksumLength)) !== value.slice(-checksumLength)
+  return checksumOf(value.slice(0, -checksumLength)) !== value.slice(-checksumLength)
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
+import { checksumLength } from '../crypto/checksum.ts'
 import { requireArgon2 } from '../crypto/passwords/argon2.ts'
-import { checksumLength } from '../crypto/personal-token-value.ts'
 import { weaknessOf } from '../crypto/weak-secret.ts'
 import { unknownName } from '../model/likely-name.ts'
 import { loopbackHosts } from '../model/loopback.ts'

@@ -1,10 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import {
-  checksumLength,
-  hasBadChecksum,
-  newPersonalTokenValue,
-} from '../../src/crypto/personal-token-value.ts'
+import { checksumLength } from '../../src/crypto/checksum.ts'
+import { hasBadChecksum, newPersonalTokenValue } from '../../src/crypto/personal-token-value.ts'
 import { systemRandom } from '../../src/crypto/random.ts'
 
 const value = (prefix: string, length = 60) => newPersonalTokenValue(prefix, length, systemRandom)

@@ -1,10 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  checksumLength,
-  hasBadChecksum,
-  newPersonalTokenValue,
-} from '../../src/crypto/personal-token-value.ts'
+import { checksumLength } from '../../src/crypto/checksum.ts'
+import { hasBadChecksum, newPersonalTokenValue } from '../../src/crypto/personal-token-value.ts'
 import { randomString, systemRandom } from '../../src/crypto/random.ts'
 import { type Claims, KeyRing } from '../../src/crypto/sealed.ts'
 import { JWTExtendedException } from '../../src/model/jwt-error.ts'

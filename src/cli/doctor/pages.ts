@@ -25,7 +25,8 @@ const pageProblems = ({ headers }: HttpResponse): readonly (string | false)[] =>
 const pageAdvice = 'Let the proxy forward the headers of the pages unchanged.'
 
 // Ignore cookies of a load balancer or of the application.
-const isOurs = (name: string): boolean => /^(?:__Host-)?oauth2server_session$/.test(name)
+const isOurs = (name: string): boolean =>
+  /^(?:__Host-)?oauth2server_session(?:_[A-Za-z0-9]{6})?$/.test(name)
 
 /** Returns the problems of the server's cookies in a response. RFC 6265bis §4.1. */
 export const cookieProblems = (

@@ -1,11 +1,11 @@
 import { serialize } from 'hono/utils/cookie'
 import { sha256 } from '../../crypto/digest.ts'
 import { randomString } from '../../crypto/random.ts'
-import { cookiesNamed } from '../../http/cookies.ts'
 import { accountKey } from '../../model/email-address.ts'
 import type { UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../../records/context.ts'
 import { type CheckedUser, Users } from '../../records/users/users.ts'
+import { CookieJar } from './cookie-jar.ts'
 
 // Implements OWASP's "Slow Down Online Guessing Attacks with Device Cookies". A browser in which a user logged in
 // before has a separate limit of wrong passwords, so that an attacker's wrong guesses do not lock out the user.
@@ -42,18 +42,13 @@ export interface KnownBrowser {
 /** Recognizes browsers in which a user logged in before, by a sealed cookie. */
 export class KnownBrowsers {
   readonly #context: RecordsContext
-  readonly #issuer: string
+  readonly #cookies: CookieJar
   readonly #users: Users
 
   constructor(context: RecordsContext, issuer: string) {
     this.#context = context
-    this.#issuer = issuer
+    this.#cookies = new CookieJar(issuer)
     this.#users = new Users(context)
-  }
-
-  /** The name of the cookie. */
-  get cookieName(): string {
-    return this.#issuer.startsWith('https:') ? '__Host-oauth2server_known' : 'oauth2server_known'
   }
 
   /**
@@ -83,7 +78,7 @@ export class KnownBrowsers {
       .slice(0, maxAccounts)
       .map((each) => keys.seal('transient', JSON.stringify(each), claims))
       .join(separator)
-    return serialize(this.cookieName, value, {
+    return serialize(this.#cookies.knownName(cookie), value, {
       path: '/',
       secure: true,
       httpOnly: true,
@@ -92,10 +87,11 @@ export class KnownBrowsers {
     })
   }
 
-  /** Returns the valid entries of all cookies of this name, so that a planted cookie cannot hide the real cookie. */
+  /** Returns the valid entries of all cookies of this server. */
   #entries(cookie: string | null): readonly Entry[] {
     const now = this.#context.clock()
-    return cookiesNamed(cookie, this.cookieName, 2 * maxAccounts)
+    return this.#cookies
+      .known(cookie, 2 * maxAccounts)
       .flatMap((value) => value.split(separator, maxAccounts))
       .slice(0, 2 * maxAccounts)
       .flatMap((sealed) => {

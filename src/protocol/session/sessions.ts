@@ -1,8 +1,7 @@
 import { serialize } from 'hono/utils/cookie'
 import type { JWTPayload } from 'jose'
 import { constantTimeEqual, type Digest, digestOf } from '../../crypto/digest.ts'
-import { bits256, randomString } from '../../crypto/random.ts'
-import { cookiesNamed } from '../../http/cookies.ts'
+import { randomString } from '../../crypto/random.ts'
 import { noteUser } from '../../http/request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
 import { JWTExtendedException } from '../../model/jwt-error.ts'
@@ -19,6 +18,7 @@ import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { StoredSession } from '../../store/contract/sessions.ts'
 import type { Store } from '../../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
+import { CookieJar } from './cookie-jar.ts'
 import { createJwt } from './jwt.ts'
 
 /** The parts of a request that identify its session and its browser. */
@@ -59,6 +59,9 @@ export type FindResourceOwner<Sent = any> = (
   request: Sent,
 ) => ResourceOwner | Promise<ResourceOwner>
 
+/** The attributes of the session cookie. */
+const attributes = { path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const
+
 /** Returns the milliseconds between two updates of `lastSeenAt`: a tenth of the idle time, at most a minute. */
 const touchInterval = (idleSeconds: number): number => Math.min(60_000, idleSeconds * 100)
 
@@ -72,6 +75,7 @@ export class Sessions implements SessionCheck {
   readonly #issuer: string
   readonly #users: Users
   readonly #resourceOwner: FindResourceOwner | undefined
+  readonly #cookies: CookieJar
 
   constructor(
     context: RecordsContext,
@@ -84,13 +88,12 @@ export class Sessions implements SessionCheck {
     this.#issuer = issuer
     this.#verifyJwt = verifyJwt
     this.#users = new Users(context)
+    this.#cookies = new CookieJar(issuer)
   }
 
   /** The name of the cookie. Browsers bind a `__Host-` cookie to this host, and accept it only over HTTPS. */
   get cookieName(): string {
-    return this.#issuer.startsWith('https:')
-      ? '__Host-oauth2server_session'
-      : 'oauth2server_session'
+    return this.#cookies.sessionName
   }
 
   /**
@@ -106,14 +109,14 @@ export class Sessions implements SessionCheck {
     passwordHash?: string | null,
   ): Promise<string> {
     const { store, turns, settings, clock, random, keys, audit } = this.#context
-    const former = this.#identifier(browser.cookie)
+    const { identifier: former, name } = this.#cookies.session(browser.cookie)
     return retryOnCollision(() =>
       turns.transaction(store, `user ${userId}`, async (tx) => {
         const users = new Users({ ...this.#context, store: tx })
         const user = await users.find(userId)
         if (!user?.active || (passwordHash && !(await users.hasStill(userId, passwordHash))))
           throw new ReferenceNotFound('The user was changed after the password was verified.')
-        const identifier = randomString(bits256, random)
+        const identifier = this.#cookies.newIdentifier(random)
         const now = clock()
         const fields = {
           id: digestOf('session', identifier),
@@ -134,7 +137,7 @@ export class Sessions implements SessionCheck {
         const by = { ...byUser(user), address, userAgent }
         if (ended > 0) await this.#ended(tx, userId, 'limit', ended, user)
         await audit.add(tx, 'login.succeeded', { ...ofUser(user), by, details: {} })
-        return this.#cookie(identifier)
+        return serialize(name, identifier, attributes)
       }),
     )
   }
@@ -147,10 +150,10 @@ export class Sessions implements SessionCheck {
 
   /** Ends the session of this browser. @returns the `Set-Cookie` value that clears the session cookie */
   async signOut(browser: BrowserCredentials): Promise<string> {
-    const identifier = this.#identifier(browser.cookie)
+    const { identifier, name } = this.#cookies.session(browser.cookie)
     if (identifier !== undefined)
       await this.#end(identifier, browser, 'logout', this.#context.store)
-    return serialize(this.cookieName, '', { ...this.#attributes, maxAge: 0 })
+    return serialize(name, '', { ...attributes, maxAge: 0 })
   }
 
   /** Returns the signed-in user, or undefined if the session ended, is invalid, or belongs to another browser. */
@@ -304,10 +307,12 @@ export class Sessions implements SessionCheck {
   /** Returns the CSRF token for forms, bound to the browser's cookie. Creates a cookie for a browser without one. */
   csrf(cookie: string | null): CsrfProtection {
     const { keys, random } = this.#context
-    const known = this.#identifier(cookie)
-    const identifier = known ?? randomString(bits256, random)
+    const { identifier: known, name } = this.#cookies.session(cookie)
+    const identifier = known ?? this.#cookies.newIdentifier(random)
     const csrfToken = keys.csrfTokens(identifier)[0] ?? ''
-    return known === undefined ? { csrfToken, setCookie: this.#cookie(identifier) } : { csrfToken }
+    return known === undefined
+      ? { csrfToken, setCookie: serialize(name, identifier, attributes) }
+      : { csrfToken }
   }
 
   /** Returns whether the CSRF token of a form belongs to the browser's cookie. */
@@ -383,11 +388,8 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  // If the browser sends two session cookies, ignore both of them, because an attacker may have planted one of them.
   #identifier(cookie: string | null): string | undefined {
-    const [identifier, ...others] = cookiesNamed(cookie, this.cookieName, 2)
-    if (others.length > 0 || identifier === undefined) return undefined
-    return /^[A-Za-z0-9]{43}$/.test(identifier) ? identifier : undefined
+    return this.#cookies.session(cookie).identifier
   }
 
   #isAlive(session: StoredSession): boolean {
@@ -429,14 +431,6 @@ export class Sessions implements SessionCheck {
       address,
     })
     return false
-  }
-
-  #cookie(identifier: string): string {
-    return serialize(this.cookieName, identifier, this.#attributes)
-  }
-
-  get #attributes() {
-    return { path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const
   }
 
   #jwtContext({ user, sessionId }: SignedIn): JwtContext {
