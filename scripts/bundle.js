@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, posix, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 /** Modules that run in worker threads. Each needs a separate output file, because a worker is started by its path. */
@@ -25,8 +26,30 @@ const keepAddresses = (src) => ({
   renderChunk(code, { fileName }) {
     if (!code.includes('__ownAddress(')) return null
     const address = (/** @type {string} */ _, /** @type {string} */ path) =>
-      `new URL(${JSON.stringify(posix.relative(posix.dirname(fileName), path))}, import.meta.url).href`
+      // A bundle of CommonJS modules has no `import.meta.url`.
+      `(import.meta.url && new URL(${JSON.stringify(posix.relative(posix.dirname(fileName), path))}, import.meta.url).href)`
     return { code: code.replaceAll(ownAddress, address), map: null }
+  },
+})
+
+/**
+ * Replaces the module that reads the style sheets with their texts, so that a bundle of the application contains them.
+ * @param {string} src
+ * @returns {import('rolldown').Plugin}
+ */
+const embedStylesheets = (src) => ({
+  name: 'embed-stylesheets',
+  async load(id) {
+    if (id !== join(src, 'protocol/endpoints/assets/stylesheet-sources.ts')) return null
+    const files = [
+      fileURLToPath(import.meta.resolve('simpledotcss/simple.min.css')),
+      join(src, 'pages/pages.css'),
+    ]
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+    return {
+      code: `export const stylesheetSources = async () => ${JSON.stringify(texts)}`,
+      moduleType: 'js',
+    }
   },
 })
 
@@ -120,7 +143,7 @@ export const bundle = async (root, directory) => {
     platform: 'node',
     transform: { target: 'es2024' },
     external: externalOf(manifest),
-    plugins: [keepAddresses(src)],
+    plugins: [embedStylesheets(src), keepAddresses(src)],
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`The bundler warns: ${log.message}`)
     },

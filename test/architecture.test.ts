@@ -163,7 +163,7 @@ const layers: readonly Layer[] = [
       'store/',
     ],
   },
-  { file: ['server/import-path.ts'], may: [] },
+  { file: ['server/import-path.ts'], may: ['model/scope.ts', 'protocol/session/utils.ts'] },
   {
     file: ['server/testing.ts'],
     may: [
@@ -205,7 +205,13 @@ const layers: readonly Layer[] = [
   },
   {
     file: ['adapters/'],
-    may: ['adapters/', 'http/response.ts', 'http/check-connection.ts', 'model/members.ts'],
+    may: [
+      'adapters/',
+      'http/check-connection.ts',
+      'http/media-type.ts',
+      'http/response.ts',
+      'model/members.ts',
+    ],
     types: ['http/', 'model/', 'protocol/', 'server/authorization-server.ts'],
   },
   {

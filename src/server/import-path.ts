@@ -3,11 +3,18 @@ import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { resolve as resolveImport } from 'import-meta-resolve'
 
-/** Maps the module names of the specification to the paths of modules in this package, without file extension. */
-const ownModules: Readonly<Record<string, string>> = {
-  svc_oauth2server: '../index',
-  'svc_oauth2server.scopes': '../model/scope',
-  'svc_oauth2server.utils': '../protocol/session/utils',
+type Module = Readonly<Record<string, unknown>>
+
+/**
+ * The modules of this package, by the names of the specification. The imports are literal, so that a bundle of the
+ * application contains the modules.
+ */
+const ownModules: Readonly<Record<string, () => Promise<Module>>> = {
+  // The index imports this module, so find it at run time.
+  svc_oauth2server: () =>
+    import(new URL(`../index${extname(import.meta.url)}`, import.meta.url).href),
+  'svc_oauth2server.scopes': () => import('../model/scope.ts'),
+  'svc_oauth2server.utils': () => import('../protocol/session/utils.ts'),
 }
 
 const camelCase = (name: string): string =>
@@ -24,17 +31,16 @@ const camelCase = (name: string): string =>
 export const importPath = async (path: string, applicationRoot: string): Promise<unknown> => {
   const colon = path.lastIndexOf(':')
   const [specifier, name] = [path.slice(0, colon), path.slice(colon + 1)]
-  const module: Record<string, unknown> = await import(
-    /* @vite-ignore */ resolve(specifier, applicationRoot)
-  )
+  const module = await (ownModules[specifier]?.() ?? imported(specifier, applicationRoot))
   if (name in module) return module[name]
   if (camelCase(name) in module) return module[camelCase(name)]
   throw new Error(`${specifier} has no export ${name}.`)
 }
 
+const imported = (specifier: string, applicationRoot: string): Promise<Module> =>
+  import(/* @vite-ignore */ resolve(specifier, applicationRoot))
+
 const resolve = (specifier: string, applicationRoot: string): string => {
-  const own = ownModules[specifier]
-  if (own !== undefined) return new URL(own + extname(import.meta.url), import.meta.url).href
   const root = join(applicationRoot, 'package.json')
   try {
     return resolveImport(specifier, pathToFileURL(root).href)

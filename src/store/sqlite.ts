@@ -8,7 +8,7 @@ import { sqlStore } from './sql/sql-store.ts'
 import { openDatabase } from './sql/sqlite/database.ts'
 import { type SqliteConnection, SqliteDialect } from './sql/sqlite/dialect.ts'
 import { sqliteHotPaths } from './sql/sqlite/hot-paths.ts'
-import { SqliteThread } from './sql/sqlite/thread.ts'
+import { SqliteThread, sqliteWorkerFile } from './sql/sqlite/thread.ts'
 import { SqliteWriteProbe } from './sql/sqlite/write-probe.ts'
 import type { Tables } from './sql/tables.ts'
 import type { StoreOpener } from './store.ts'
@@ -51,7 +51,8 @@ const openerOf = (
     // Reads use a second connection, so that they do not wait for writes. A database in memory has a single connection.
     const reader = inMemory ? writer : await connect()
     const read = inMemory ? write : over(reader)
-    const purge = inMemory ? write : over(new SqliteThread(path, synchronous))
+    const file = inMemory ? undefined : sqliteWorkerFile()
+    const purge = file ? over(new SqliteThread(file, path, synchronous)) : write
     const hot = inMemory ? undefined : sqliteHotPaths({ reader, writer, write, batch })
     // A column of type `uuid` has numeric affinity in SQLite, which would convert some identifiers to numbers.
     const userKey = keyType === 'uuid' ? 'text' : keyType

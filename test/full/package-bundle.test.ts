@@ -1,5 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { rolldown } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   installationTimeout,
@@ -8,7 +9,7 @@ import {
   run,
   withoutRegistry,
 } from '../support/packed.ts'
-import { root, type TemporaryFolder } from '../support/processes.ts'
+import { root, type TemporaryFolder, temporaryFolder } from '../support/processes.ts'
 
 /** The package that contains a module, by its path. */
 const packageOf = (path: string) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]
@@ -81,6 +82,33 @@ describe.skipIf(withoutRegistry)('the bundled package', () => {
     expect(JSON.parse(stdout).filter(([, isSame]: [string, boolean]) => !isSame)).toEqual([])
   })
 
+  test.each([
+    ['ES modules', { format: 'esm', entryFileNames: 'host.mjs', chunkFileNames: '[name].mjs' }],
+    ['one ES module', { format: 'esm', entryFileNames: 'host.mjs', codeSplitting: false }],
+    [
+      'CommonJS modules',
+      { format: 'cjs', entryFileNames: 'host.cjs', chunkFileNames: '[name].cjs' },
+    ],
+    ['one CommonJS module', { format: 'cjs', entryFileNames: 'host.cjs', codeSplitting: false }],
+  ] as const)(
+    'an application that is bundled to %s starts without the package, and serves its pages [T3919]',
+    async (_, output) => {
+      await using target = await temporaryFolder()
+      const input = join(folder.path, 'host.js')
+      await writeFile(input, host)
+      const bundle = await rolldown({ input, platform: 'node', logLevel: 'silent' })
+      await bundle.write({ dir: target.path, ...output })
+      await bundle.close()
+      const { stdout } = await run(process.execPath, [output.entryFileNames, 'test.sqlite'], {
+        cwd: target.path,
+      })
+      const answers = JSON.parse(stdout) as readonly (readonly [string, number, number])[]
+      for (const [path, status, length] of answers)
+        expect([path, status, length > 10]).toEqual([path, 200, true])
+      expect(answers).toHaveLength(6)
+    },
+  )
+
   test('lists every bundled package with its version and license [T2803]', async () => {
     const bundled = [...new Set((await modules()).map(packageOf))].filter(Boolean).sort()
     const bill = await readJson(inPackage('dist/bundled.cdx.json'))
@@ -104,3 +132,37 @@ describe.skipIf(withoutRegistry)('the bundled package', () => {
     expect(stdout).toMatch(/src\/[\w/-]+\.ts:\d+:\d+/)
   })
 })
+
+/** An application that hashes a password, deletes expired rows, and requests pages, assets and documents. */
+const host = `
+import { createAuthorizationServer } from 'svc-oauth2server'
+import { chain, mount } from 'svc-oauth2server/node'
+import { sqlite } from 'svc-oauth2server/sqlite'
+
+const main = async () => {
+  const server = await createAuthorizationServer({
+    issuer: 'http://localhost:3000',
+    secretKeys: ['a test secret key of more than 32 bytes'],
+    store: sqlite(process.argv[2]),
+    openidConnect: true,
+  })
+  chain(mount(server))
+  const user = await server.users.create({ email: 'a@example.org', password: 'correct horse 7' })
+  const { accessToken } = await server.tokens.createPersonal('Laptop', user.id)
+  const get = async (path, init) => {
+    const response = await server.fetch(new Request('http://localhost:3000' + path, init))
+    return [path, response.status, (await response.text()).length]
+  }
+  const answers = [
+    await get('/login'),
+    await get('/oauth/style.css'),
+    await get('/oauth/page.js'),
+    await get('/openapi.json'),
+    await get('/oauth/jwks'),
+    await get('/oauth/ping', { headers: { authorization: 'Bearer ' + accessToken } }),
+  ]
+  await server.close()
+  console.log(JSON.stringify(answers))
+}
+main()
+`

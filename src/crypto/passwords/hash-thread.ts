@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { workerFile } from '../worker-file.ts'
 import { type Argon2Parameters, argon2id } from './argon2.ts'
 import type { HashJob, HashResponse } from './hash-job.ts'
 
@@ -33,10 +34,13 @@ export class HashThread {
 
   #started(): Worker | undefined {
     if (this.#worker || this.#isImpossible) return this.#worker
+    const file = workerFile('hash-worker', import.meta.url)
+    if (!file) {
+      this.#isImpossible = true
+      return undefined
+    }
     try {
-      // Use the file extension of this module, because Node runs TypeScript sources in a development checkout.
-      const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
-      const worker = new Worker(new URL(`./hash-worker${extension}`, import.meta.url))
+      const worker = new Worker(file)
       worker.on('message', (response: HashResponse) => this.#answered(response))
       worker.on('error', () => this.#ended())
       worker.on('exit', () => this.#ended())

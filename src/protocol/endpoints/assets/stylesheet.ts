@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import type { Settings } from '../../../settings/settings.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { type Asset, assetOf, assetResponse } from './asset.ts'
+import { stylesheetSources } from './stylesheet-sources.ts'
 
 /** The stylesheet of the pages. */
 export const stylesheetEndpoint: Endpoint = {
@@ -17,13 +17,8 @@ export const stylesheetEndpoint: Endpoint = {
 
 const built = new WeakMap<Settings, Asset>()
 
-const sources = [
-  import.meta.resolve('simpledotcss/simple.min.css'),
-  new URL('../../../pages/pages.css', import.meta.url),
-]
-
 const build = async (settings: Settings): Promise<Asset> => {
-  const sheets = await Promise.all(sources.map((source) => readFile(new URL(source), 'utf8')))
+  const sheets = await stylesheetSources()
   return assetOf([...sheets, ...accents(settings)].join('\n'), 'text/css; charset=utf-8')
 }
 

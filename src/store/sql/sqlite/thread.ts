@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { workerFile } from '../../../crypto/worker-file.ts'
 import { StoreUnavailable } from '../../contract/errors.ts'
 import type { StatementResult } from './database.ts'
 
@@ -21,18 +22,24 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
+/** Returns the file of the thread; undefined if a bundler of the application left it out. */
+export const sqliteWorkerFile = (): URL | undefined => workerFile('worker', import.meta.url)
+
 /**
  * A connection for background work in a separate thread, because SQLite blocks the calling thread while it waits for
  * the disk. The thread starts with the first statement.
  */
 export class SqliteThread {
+  readonly #file: URL
   readonly #path: string
   readonly #synchronous: 'NORMAL' | 'FULL'
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #lastId = 0
 
-  constructor(path: string, synchronous: 'NORMAL' | 'FULL') {
+  /** @param file the file of the thread, from `sqliteWorkerFile` */
+  constructor(file: URL, path: string, synchronous: 'NORMAL' | 'FULL') {
+    this.#file = file
     this.#path = path
     this.#synchronous = synchronous
   }
@@ -68,9 +75,7 @@ export class SqliteThread {
 
   #startWorker(): Worker {
     if (this.#worker) return this.#worker
-    // The extension is `.ts` if the sources run without a build.
-    const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
-    const worker = new Worker(new URL(`./worker${extension}`, import.meta.url), {
+    const worker = new Worker(this.#file, {
       workerData: { path: this.#path, synchronous: this.#synchronous },
     })
     worker.on('message', (response: ThreadResponse) => this.#answered(response))
