@@ -24,6 +24,15 @@ const keepAddresses = (src) => ({
     return { code: code.replaceAll('import.meta.url', own(path)), map: null }
   },
   renderChunk(code, { fileName }) {
+    // The runtime of the bundler finds modules of Node with `require`.
+    if (code.includes('createRequire(import.meta.url)'))
+      return {
+        code: code.replace(
+          'createRequire(import.meta.url)',
+          'createRequire(import.meta.url || __filename)',
+        ),
+        map: null,
+      }
     if (!code.includes('__ownAddress(')) return null
     const address = (/** @type {string} */ _, /** @type {string} */ path) =>
       // A bundle of CommonJS modules has no `import.meta.url`.

@@ -160,6 +160,9 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 
   // JSON endpoints whose path has no parameters. `direct` calls them without the router.
   const jsonEndpoints = new Map<string, Endpoint>()
+  const forPrograms = new Set(
+    routes.flatMap(({ endpoint, path }) => (endpoint.errors === 'page' ? [] : [path])),
+  )
   for (const { endpoint, path } of routes) {
     const isExactJson = endpoint.errors === 'json' && !path.includes(':')
     if (isExactJson && !jsonEndpoints.has(path)) jsonEndpoints.set(path, endpoint)
@@ -195,9 +198,9 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
   }
   app.notFound(async ({ req, env }) => {
     const http = httpOf(req.raw, env)
-    // Some programs add a slash to the address of a JSON endpoint.
+    // Some programs add a slash to the address of an endpoint that responds with JSON.
     const meant = http.path.replace(/\/$/, '')
-    if (!jsonEndpoints.has(meant))
+    if (!forPrograms.has(meant))
       return responseOf(await failed(notFound(), http, { errors: 'page' }))
     const error = notFound(
       `There is nothing at this address. The endpoint is ${meant}, without a slash.`,

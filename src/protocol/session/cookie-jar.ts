@@ -6,6 +6,8 @@ import { cookiesNamed } from '../../http/cookies.ts'
 export interface SessionCookie {
   /** The identifier of the session; undefined without a valid cookie. */
   readonly identifier: string | undefined
+  /** Whether the browser sent a cookie of this server, valid or not. */
+  readonly isSent: boolean
   /** The name of the cookie that the server sets, changes or clears. */
   readonly name: string
 }
@@ -53,7 +55,7 @@ export class CookieJar {
     // If the browser sends two cookies of this server, ignore both of them, because an attacker may have planted one.
     const [value = ''] = given
     const identifier = given.length === 1 && form.test(value) ? value : undefined
-    return { identifier, name: hasOwnName ? ownName : name }
+    return { identifier, isSent: given.length > 0, name: hasOwnName ? ownName : name }
   }
 
   /** Returns the values of the cookie that lists the known browsers, so that a planted cookie cannot hide the real one. */

@@ -315,6 +315,11 @@ export class Sessions implements SessionCheck {
       : { csrfToken }
   }
 
+  /** Returns whether the browser sent a session cookie of this server, valid or not. */
+  hasCookie(cookie: string | null): boolean {
+    return this.#cookies.session(cookie).isSent
+  }
+
   /** Returns whether the CSRF token of a form belongs to the browser's cookie. */
   isCsrfToken(cookie: string | null, token: string | undefined): boolean {
     const identifier = this.#identifier(cookie)
