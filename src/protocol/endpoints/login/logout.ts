@@ -18,6 +18,7 @@ export const logoutEndpoint: Endpoint = {
     const isOurs = sessions.isCsrfToken(cookie, params.optional('csrf_token'))
     // The user has logged out before, for instance in another tab, so nothing remains to be done.
     if (!isOurs && !sessions.hasCookie(cookie)) return redirectResponse(home, server)
+    if (!isOurs) return renderProblem(request, server, 'staleLogout', { status: 403 })
     return redirectResponse(home, server, await sessions.signOut(browserOf(request)))
   },
 }
