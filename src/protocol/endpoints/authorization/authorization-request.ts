@@ -27,9 +27,17 @@ const prompts: readonly Prompt[] = ['none', 'login', 'consent', 'select_account'
 const maxStateLength = 4_096
 const maxUiLocalesLength = 500
 
+/**
+ * The maximum length of a `state` after percent-encoding. The header `Location` with the redirect URI, the code and the
+ * state must stay below the 16 KB that many servers and clients accept for all headers.
+ */
+const maxEncodedStateLength = 8_192
+
 /** Returns whether a `state` is too long to be returned to the client. */
 export const isTooLong = (state: string | undefined): boolean =>
-  state !== undefined && state.length > maxStateLength
+  state !== undefined &&
+  (state.length > maxStateLength ||
+    new URLSearchParams({ state }).toString().length > maxEncodedStateLength)
 
 /**
  * Returns the stored request or the request object to which the parameters refer. Without a reference, returns the
@@ -128,7 +136,10 @@ export const validateRequest = (
   server: ServerContext,
 ): AuthorizationRequest => {
   if (isTooLong(state)) {
-    throw new OAuthError('invalid_request', `state is longer than ${maxStateLength} characters.`)
+    throw new OAuthError(
+      'invalid_request',
+      `state is longer than ${maxStateLength} characters, or than ${maxEncodedStateLength} after percent-encoding.`,
+    )
   }
   if (params.optional('request') !== undefined)
     throw new OAuthError('request_not_supported', 'request is not supported.')

@@ -210,13 +210,27 @@ const toErrorView = (
   return redirectResponse({ page: withQuery(server.ui.errorView, view) }, server)
 }
 
-/** Redirects to the login page. */
+/**
+ * The maximum number of characters of the URL of the login page. Node refuses requests whose headers, with the URL, are
+ * longer than 16 KB.
+ */
+const maxLoginLength = 14_000
+
+/** Redirects to the login page. @throws OAuthError for a request that the URL of the login page cannot contain */
 const toLogin = (
   text: string,
   server: ServerContext,
   prompt?: AuthorizationRequest['prompt'],
   asked?: string,
-): Response => redirectResponse({ page: loginAddress(text, server, prompt, asked) }, server)
+): Response => {
+  const address = loginAddress(text, server, prompt, asked)
+  if (address.length > maxLoginLength)
+    throw new OAuthError(
+      'invalid_request',
+      'The authorization request is too long for a redirect to the login page. The application can push the request (RFC 9126).',
+    )
+  return redirectResponse({ page: address }, server)
+}
 
 /**
  * Returns the URL of the login page. After the login, the browser sends the request again, without secrets.
