@@ -133,7 +133,7 @@ describe('keys that clients choose', () => {
 
   test('a set of more than 20 keys is refused, whatever its keys contain [T3402]', async () => {
     await using app = await start({ dynamicRegistration: 'open' })
-    const many = Array.from({ length: 1_000 }, () => ({ kty: 'x' }))
+    const many = Array.from({ length: 21 }, () => ({ kty: 'x' }))
     const { status, body } = await register(app, {
       redirect_uris: [redirectUri],
       jwks: { keys: many },
