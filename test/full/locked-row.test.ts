@@ -78,15 +78,15 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
     return { status, headers }
   }
   // Each party sends one request at a time, so that no two requests present the same refresh token.
-  const kinds: Readonly<Record<string, (party: Party) => Promise<object>>> = {
-    'bearer check': ({ accessToken }) =>
+  const kinds = {
+    'bearer check': ({ accessToken }: Party) =>
       call({
         url: `${app.issuer}/oauth/ping`,
         headers: { authorization: `Bearer ${accessToken}` },
       }),
-    'client credentials': (party) => token(party, { grant_type: 'client_credentials' }),
+    'client credentials': (party: Party) => token(party, { grant_type: 'client_credentials' }),
     // Issues tokens in a transaction of several statements, as redeeming a code does.
-    authorization: ({ client, user }) =>
+    authorization: ({ client, user }: Party) =>
       issue(client, user).then(() => ({ status: 200, headers: {} }), statusOf),
   }
   const refresh = async (party: Party) => {
@@ -100,13 +100,15 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
     return response
   }
 
+  const statusIn = ({ status }: { readonly status: unknown }): unknown => status
+
   /** Sends requests of users other than the owner of the row, one at a time for each user. Returns the statuses. */
   const strangers = (parties: readonly Party[]) =>
     Promise.all(
       parties.map(async (party) => {
         const statuses: unknown[] = []
         for (const request of [...Object.values(kinds), refresh])
-          statuses.push(((await request(party)) as { readonly status: unknown }).status)
+          statuses.push(statusIn(await request(party)))
         return statuses
       }),
     ).then((all) => all.flat())
@@ -138,8 +140,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
       const [sql, key] = rows[name] ?? ['', () => null]
       const victim = await newParty()
       const others = await Promise.all(Array.from({ length: each }, newParty))
-      const ask = async (kind: string) =>
-        ((await kinds[kind]?.(victim)) as { readonly status: unknown }).status
+      const ask = async (kind: keyof typeof kinds) => statusIn(await kinds[kind](victim))
       const [during, victims] = await whileLocked(sql, key(victim), () =>
         Promise.all([
           strangers(others),
