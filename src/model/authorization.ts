@@ -63,4 +63,9 @@ export interface Consent {
   /** The optional scopes that the user declined. If the consent page appears again, these scopes are not ticked. */
   readonly declinedScopes: readonly string[]
   readonly grantedAt: number
+  /**
+   * The time since when the ID of the user belongs to this user, if a former user had the same ID; otherwise null.
+   * Milliseconds since the epoch.
+   */
+  readonly reusedSince: number | null
 }

@@ -37,6 +37,8 @@ export interface UserRedemption extends TokenRestrictions {
   readonly refreshable: boolean
   /** The redirect URI that received the code or the token. It proves the sector of the client. */
   readonly receivedAt?: string
+  /** The time since when the ID of the user belongs to this user, from the consent; null for the first such user. */
+  readonly reusedSince?: number | null
   /** The consent and the session of the grant. No token is issued if the consent was withdrawn or the session ended. */
   readonly under?: {
     readonly consentId: string

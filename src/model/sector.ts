@@ -1,6 +1,22 @@
 import type { Client } from './client.ts'
 import { keptMetadata } from './client-metadata.ts'
 
+/**
+ * Returns the sector for a user who has the ID of a former user. Their subjects differ in every sector, also in the
+ * sector of all clients with public subjects.
+ * @param reusedSince the time since when the ID belongs to this user, in milliseconds since the epoch; null for the first
+ * user with this ID
+ */
+export const sectorSince = (sector: string | null, reusedSince: number | null): string | null =>
+  reusedSince === null ? sector : `${sector ?? publicSector} since ${reusedSince}`
+
+// No host begins with this character.
+const publicSector = '*'
+
+/** Returns whether clients in this sector may learn the ID of the user. */
+export const showsUserId = (sector: string | null): boolean =>
+  sector?.startsWith(`${publicSector} `) ?? true
+
 /** The fields of a client that determine its sector. */
 export type SectorClient = Pick<Client, 'metadata' | 'redirectUris' | 'origin' | 'clientId'>
 

@@ -48,7 +48,7 @@ export const checkProof = async (
 }
 
 /**
- * Returns the user who granted the code if the user, session, consent and scopes are still valid.
+ * Returns the user who granted the code, and facts of the consent, if the user, session, consent and scopes are still valid.
  * @throws OAuthError `invalid_grant`
  */
 export const grantingUser = async (
@@ -56,7 +56,7 @@ export const grantingUser = async (
   { userId, consentId, sessionId, scopes }: Granted,
   { client }: TokenRequest,
   server: ServerContext,
-): Promise<User> => {
+): Promise<{ readonly subject: User; readonly reusedSince: number | null }> => {
   const user = await server.users.find(userId)
   if (!user?.active) throw invalidCode(kind, 'the user does not exist or is not active')
   if (sessionId !== null && !(await server.sessions.isAlive(sessionId)))
@@ -65,7 +65,7 @@ export const grantingUser = async (
   if (consent?.id !== consentId) throw invalidCode(kind, 'the consent was withdrawn')
   if (!isWithin(scopes, client.scopeCeiling))
     throw invalidCode(kind, 'a scope is no longer available')
-  return user
+  return { subject: user, reusedSince: consent.reusedSince }
 }
 
 /**

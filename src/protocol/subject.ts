@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { showsUserId } from '../model/sector.ts'
 import type { UserId } from '../model/user.ts'
 import type { Keys } from './server-context.ts'
 
@@ -19,9 +20,9 @@ export const subjectIn = async (
         .update(JSON.stringify([sector, String(userId)]))
         .digest('base64url')
 
-/** Returns the user ID in responses to a client: the subject in a sector, and otherwise the ID itself. */
+/** Returns the user ID in responses to a client: the ID itself, or the subject for a client with pairwise subjects. */
 export const userIdIn = async (
   sector: string | null,
   userId: UserId,
   server: SubjectKeys,
-): Promise<UserId> => (sector === null ? userId : subjectIn(sector, userId, server))
+): Promise<UserId> => (showsUserId(sector) ? userId : subjectIn(sector, userId, server))

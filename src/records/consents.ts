@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import { Clients } from './clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
+import { reusedSince } from './users/reused-ids.ts'
 import { Users } from './users/users.ts'
 
 const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('consents.grant()', {
@@ -71,6 +72,9 @@ export class Consents {
         scopes: [...granted],
         declinedScopes: [...new Set([...declinedBefore, ...declined])],
         grantedAt: clock(),
+        reusedSince: before
+          ? before.reusedSince
+          : await reusedSince(userId, earliest, { ...this.#context, store: tx }),
       }
       const row = { consent, seal: keys.sealRow(consentClaims(consent)) }
       // The look-up found no row to lock, so a concurrent request may have inserted a consent.

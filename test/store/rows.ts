@@ -136,6 +136,7 @@ export const consentRow = (
     id: text(),
     scopes: ['a'],
     declinedScopes: [],
+    reusedSince: null,
     grantedAt: 1,
     ...over,
   },

@@ -4,7 +4,7 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import { offlineAccessScope, openidScope } from '../../model/openid-scopes.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { returnsCode, returnsIdToken } from '../../model/response-type.ts'
-import { sectorOf } from '../../model/sector.ts'
+import { sectorOf, sectorSince } from '../../model/sector.ts'
 import { scopeOfClaim } from '../../model/standard-claims.ts'
 import type { Token } from '../../model/token.ts'
 import { idTokenAlgorithms } from '../../records/keys/required-algorithms.ts'
@@ -158,9 +158,10 @@ export const openidConnect: Extension = {
     const { id } = signedIn.user
     if (expected.length > 0) {
       // Otherwise, a client without the consent of the user could find out who is logged in, by guessing subjects.
-      if (prompt.includes('none') && !(await server.consents.find(id, client.clientId)))
-        return 'as_other_user'
-      const subject = await subjectIn(sectorOf(client, redirectUri), id, server)
+      const consent = await server.consents.find(id, client.clientId)
+      if (prompt.includes('none') && !consent) return 'as_other_user'
+      const sector = sectorSince(sectorOf(client, redirectUri), consent?.reusedSince ?? null)
+      const subject = await subjectIn(sector, id, server)
       if (expected.some((sub) => sub !== subject)) return 'as_other_user'
     }
     const { loggedInAt } = signedIn

@@ -35,7 +35,7 @@ export const authorizationCode: BuiltInGrant = {
       delete: () => server.shortLived.codes.delete(value),
     })
     const { clientId, redirectUri, redirectUriGiven, extensions } = code
-    const subject = await orRevokeReplay(kind, value, server, async () => {
+    const { subject, reusedSince } = await orRevokeReplay(kind, value, server, async () => {
       if (code.expiresAt <= now) throw invalidCode(kind)
       if (!isRegistered(redirectUri, client))
         throw invalidCode(kind, 'the redirect URI was removed')
@@ -45,6 +45,7 @@ export const authorizationCode: BuiltInGrant = {
       type: 'user',
       client,
       subject,
+      reusedSince,
       scopes: code.scopes,
       refreshable: true,
       receivedAt: redirectUri,

@@ -45,7 +45,7 @@ export const deviceCode: BuiltInGrant = {
     const { consentId, scopes } = granted
     // Do not bind the tokens to the browser session, so that they remain valid after the user logs out in the browser.
     const sessionId = null
-    const subject = await orRevokeReplay(kind, value, server, () =>
+    const { subject, reusedSince } = await orRevokeReplay(kind, value, server, () =>
       grantingUser(kind, { userId, consentId, sessionId, scopes }, request, server),
     )
     const { clientId, redirectUri, redirectUriGiven, extensions } = pendingCode
@@ -53,6 +53,7 @@ export const deviceCode: BuiltInGrant = {
       type: 'user',
       client,
       subject,
+      reusedSince,
       scopes,
       refreshable: true,
       // Store the user agent of the device, because users see the device in their list of authorized applications.

@@ -4,6 +4,7 @@ import { OutboundFailed } from '../../http/outbound/outbound.ts'
 import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import { sectorOf } from '../../model/sector.ts'
+import { userIdIn } from '../../model/user-id.ts'
 import type { LogoutNotice } from '../../store/contract/logout-notices.ts'
 import type { ServerContext } from '../server-context.ts'
 import { idTokenAlgorithmOf } from './id-token.ts'
@@ -143,8 +144,7 @@ export class BackChannel {
     const now = Math.floor(clock() / 1000)
     const claims = {
       iss: issuer,
-      // The row of the login has no seal. A client with pairwise subjects identifies the session by `sid` (§2.4).
-      ...(sectorOf(client) === null ? { sub: String(userId) } : {}),
+      ...((await hasPublicSubject(userId, client, server)) && { sub: userId }),
       aud: client.clientId,
       iat: now,
       exp: now + lifetime,
@@ -175,4 +175,17 @@ const busy = <Owner>(owners: readonly Owner[]): readonly Owner[] => {
   const counts = new Map<Owner, number>()
   for (const owner of owners) counts.set(owner, (counts.get(owner) ?? 0) + 1)
   return [...counts].filter(([, count]) => count >= maxOfEach).map(([owner]) => owner)
+}
+
+// The row of the login has no seal, so the server derives no other subject from it. The client then identifies the
+// session by `sid` (§2.4).
+const hasPublicSubject = async (
+  userId: string,
+  client: Client,
+  { users, consents }: ServerContext,
+): Promise<boolean> => {
+  if (sectorOf(client) !== null) return false
+  const id = userIdIn(userId, users.keyType)
+  const consent = id === undefined ? undefined : await consents.find(id, client.clientId)
+  return (consent?.reusedSince ?? null) === null
 }

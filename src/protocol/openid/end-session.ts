@@ -2,7 +2,7 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { SignedIn } from '../../model/auth.ts'
 import { Parameters } from '../../model/parameters.ts'
 import { withQuery } from '../../model/redirect-uri.ts'
-import { sectorOf } from '../../model/sector.ts'
+import { sectorOf, sectorSince } from '../../model/sector.ts'
 import { mayReturn } from '../destinations.ts'
 import { notFound, renderProblem } from '../endpoints/responses/problem.ts'
 import { readerOf, textsOf } from '../endpoints/responses/reader.ts'
@@ -76,11 +76,13 @@ const isProven = async (
   server: ServerContext,
 ): Promise<boolean> => {
   if (!hint || !client) return false
+  const consent = await server.consents.find(user.id, client.clientId)
   const sectors = [undefined, ...client.redirectUris].map((uri) => sectorOf(client, uri))
   for (const sector of new Set(sectors)) {
-    const sids = [sidOf(sessionId, sector), sidOf(sessionId, null)]
-    const isOfSession = sids.some((sid) => sid === hint.sid)
-    if (isOfSession && hint.sub === (await subjectIn(sector, user.id, server))) return true
+    const isOfSession = [sector, null].some((one) => hint.sid === sidOf(sessionId, one))
+    if (!isOfSession) continue
+    const own = sectorSince(sector, consent?.reusedSince ?? null)
+    if (hint.sub === (await subjectIn(own, user.id, server))) return true
   }
   return false
 }

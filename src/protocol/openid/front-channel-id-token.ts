@@ -1,6 +1,6 @@
 import type { AuthorizationRequest } from '../../model/authorization-request.ts'
 import { type ResponseType, returnsAccessToken, returnsCode } from '../../model/response-type.ts'
-import { sectorOf } from '../../model/sector.ts'
+import { sectorOf, sectorSince } from '../../model/sector.ts'
 import type { AuthorizationIssue } from '../plug-ins/extension.ts'
 import type { ServerContext } from '../server-context.ts'
 import { noteLogin } from './client-login.ts'
@@ -14,7 +14,7 @@ export const frontChannelIdToken = async (
     scopes,
     redirectUri,
   }: Pick<AuthorizationRequest, 'responseType' | 'scopes' | 'redirectUri'>,
-  { client, signedIn, code, token, remembered }: AuthorizationIssue,
+  { client, signedIn, consent, code, token, remembered }: AuthorizationIssue,
   server: ServerContext,
 ): Promise<string> => {
   const userId = signedIn.user.id
@@ -29,7 +29,7 @@ export const frontChannelIdToken = async (
     {
       client,
       userId,
-      sector: sectorOf(client, redirectUri),
+      sector: sectorSince(sectorOf(client, redirectUri), consent.reusedSince),
       scopes,
       grant,
       userClaims: claimsWith(responseType),

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../http/request.ts'
 import type { PresentedToken, SignedIn } from '../../model/auth.ts'
-import type { CodeBinding } from '../../model/authorization.ts'
+import type { CodeBinding, Consent } from '../../model/authorization.ts'
 import type { AuthorizationRequest } from '../../model/authorization-request.ts'
 import type { Client } from '../../model/client.ts'
 import type { OAuthError } from '../../model/oauth-error.ts'
@@ -27,6 +27,7 @@ export interface TokenIssue {
 export interface AuthorizationIssue {
   readonly client: Client
   readonly signedIn: SignedIn
+  readonly consent: Consent
   readonly code?: string | undefined
   readonly token?: IssuedToken | undefined
   /** The values that extensions store with a code, by the name of the extension. */

@@ -100,6 +100,8 @@ export const consentClaims = (consent: Omit<Consent, 'clientId'>): Claims => [
   consent.scopes.join(' '),
   consent.declinedScopes.join(' '),
   consent.grantedAt,
+  // A consent from before this column, and a consent of the first user with an ID, have the claims of the first version.
+  ...(consent.reusedSince === null ? [] : [consent.reusedSince]),
 ]
 
 export const sessionClaims = (session: Omit<StoredSession, 'seal'>): Claims => [

@@ -4,7 +4,7 @@ import type { Sealed } from '../../crypto/sealed.ts'
 import type { Redemption, RefreshRedemption } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
 import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
-import { sectorOf } from '../../model/sector.ts'
+import { sectorOf, sectorSince } from '../../model/sector.ts'
 import { type IssuedToken, Token, type TokenFields, type TokenSubject } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import type { NewToken, StoredToken } from '../../store/contract/tokens.ts'
@@ -40,9 +40,15 @@ export const newTokenFields = (
     resources,
     keyThumbprint,
     parentId: null,
-    sector: sectorOf(client, redemption.type === 'user' ? redemption.receivedAt : undefined),
+    sector: sectorIn(redemption),
     loginDigest,
   }
+}
+
+const sectorIn = (redemption: Exclude<Redemption, RefreshRedemption>): string | null => {
+  if (redemption.type !== 'user') return sectorOf(redemption.client)
+  const { client, receivedAt, reusedSince = null } = redemption
+  return sectorSince(sectorOf(client, receivedAt), reusedSince)
 }
 
 // A child of a personal token may have an internal scope of its parent.

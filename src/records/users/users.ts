@@ -25,6 +25,7 @@ import { byUser, ofUser } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision, withinTransaction } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { passwordClaims, userClaims } from '../seals/claims.ts'
+import { noteDeletedUser } from './reused-ids.ts'
 
 /** The maximum number of users that one statement lists. */
 const listedAtOnce = 500
@@ -580,6 +581,7 @@ export class Users implements UserSource {
     const { store, audit } = this.#context
     while ((await store.userData.deleteSome(id, removedAtOnce)) > 0) await nextTurn()
     await store.sweeperNotes.delete('missing user', [String(id)])
+    await noteDeletedUser(id, this.#context)
     await audit.add(store, 'user.deleted', { userId: id, details: {} })
   }
 

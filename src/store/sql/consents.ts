@@ -19,6 +19,7 @@ export const fromRow = (row: ConsentRow): SealedConsent => ({
     scopes: split(row.scopes),
     declinedScopes: split(row.declined_scopes),
     grantedAt: row.granted_at,
+    reusedSince: row.reused_since,
   },
   seal: row.seal as Sealed,
 })
@@ -30,6 +31,7 @@ const toRow = ({ consent, seal }: SealedConsent): Insertable<Tables['oauth2serve
   scopes: joined(consent.scopes),
   declined_scopes: joined(consent.declinedScopes),
   granted_at: consent.grantedAt,
+  reused_since: consent.reusedSince,
   seal,
 })
 

@@ -131,6 +131,7 @@ export interface Tables {
     granted_at: number
     seal: string
     declined_scopes: string
+    reused_since: number | null
   }
   oauth2server_session: {
     id: string

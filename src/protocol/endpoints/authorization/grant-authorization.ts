@@ -51,7 +51,7 @@ export const grant = async (
   const added = await addedParameters(server, request.extensions)
   const issue = async (): Promise<ResponseParameters> => {
     const token = returnsAccessToken(responseType) ? await newToken(granted, server) : undefined
-    const issued = { client, signedIn, code, token, remembered }
+    const issued = { client, signedIn, consent, code, token, remembered }
     return {
       ...(token && tokenParameters(token)),
       ...(await issuedParameters(request, issued, server)),
@@ -102,6 +102,7 @@ const newToken = (
         scopes: request.scopes,
         refreshable: false,
         receivedAt: request.redirectUri,
+        reusedSince: consent.reusedSince,
         under: {
           consentId: consent.id,
           sessionId: server.sessions.rowOf(signedIn),
