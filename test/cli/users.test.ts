@@ -50,7 +50,7 @@ describe('users create', () => {
     [
       'an invalid e-mail address',
       ['--email', 'me\nand@you'],
-      'email: This is not an e-mail address.',
+      'email: The e-mail address contains an invisible character.',
     ],
     [
       'a short password',

@@ -260,6 +260,8 @@ const others: Readonly<Record<string, string>> = {
   'users.search': 'a page of administrators',
   'users.update': 'management',
   'users.setPassword': 'management',
+  'users.setEmail': 'management',
+  'users.irregular': 'once after a migration',
   'users.delete': 'management',
   removals: 'the remaining rows of deleted clients and users, in the background',
   userData: 'the sweeper, and deletions of users',
