@@ -15,6 +15,19 @@ const keepsForms = Document.prototype.querySelector.call(document, 'head[data-fo
 if (keepsForms) addEventListener('submit', stayHere, true)
 else document.querySelector('form[data-submit]')?.submit()
 
+// A second click would stop the first response on its way, for instance when a client has already used the code in it.
+// Ignore the second click. After some seconds, the user may send the form again, because the connection may be lost.
+let sent = new WeakMap()
+addEventListener('submit', (event) => {
+  const { target, timeStamp } = event
+  if (event.defaultPrevented || attribute(target, 'method') !== 'post') return
+  if (timeStamp - (sent.get(target) ?? -5000) < 5000) event.preventDefault()
+  else sent.set(target, timeStamp)
+})
+addEventListener('pageshow', () => {
+  sent = new WeakMap()
+})
+
 const { locale } = document.documentElement.dataset
 
 for (const time of document.querySelectorAll('time[data-time]')) {

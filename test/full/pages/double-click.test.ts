@@ -1,0 +1,153 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { lacks } from '../../support/needs.ts'
+import { startClientSite, startSite } from './client-site.ts'
+import { begin } from './flow.ts'
+import { applications, logIn, type Person, sessions, useSite } from './site.ts'
+import { ways } from './ways.ts'
+
+const delays = [50, 120, 400]
+const password = '/account/settings/password/'
+const leaked = '/account/settings/leaked/'
+
+/** Replaces the parts of a text that differ between users and times. */
+const plain = (text: string): string =>
+  text
+    .replaceAll(/[A-Za-z0-9_-]{20,}/g, 'VALUE')
+    .replaceAll(/…\w{4}/g, 'END')
+    .replaceAll(/person-\d+/g, 'PERSON')
+    .replaceAll(/\d+/g, '#')
+    .replaceAll(/\s+/g, ' ')
+
+/** Fills in the form of a button, opens its question, and clicks on it once or twice, with a delay of the network. */
+const press = async (page: Page, index: number, clicks: number, delay: number): Promise<void> => {
+  await page.locator('details').evaluateAll((all) => {
+    for (const each of all) each.open = true
+  })
+  const button = page.locator(buttons).nth(index)
+  await button.evaluate((element, values) => {
+    element.form.noValidate = true
+    for (const field of element.form.elements)
+      for (const [name, value] of values)
+        if (field.name === name && field.type !== 'hidden') field.value = value
+  }, Object.entries(typed))
+  const network = await page.context().newCDPSession(page)
+  await network.send('Network.enable')
+  await network.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: delay,
+    downloadThroughput: -1,
+    uploadThroughput: -1,
+  })
+  await button.click({ clickCount: clicks, delay: 20 })
+  await page.waitForTimeout(2 * delay + 200)
+  await page.waitForLoadState('networkidle')
+}
+
+const buttons = 'main form[method="post"] button:not([tabindex="-1"])'
+
+const typed = {
+  name: 'Twice',
+  confirm_name: 'Printer',
+  redirect_uris: 'https://twice.example/cb',
+  current_password: 'a wrong password',
+  new_password: 'a new and better password',
+}
+
+const [way] = ways
+// With scripts, the page ignores the second click.
+const withoutScripts = ways.find(({ hasScripts }) => !hasScripts)
+
+describe.skipIf((await lacks('chromium')) || !way || !withoutScripts)('a double click', () => {
+  const site = useSite({ deviceAuthorization: true })
+
+  let origin: Promise<string> | undefined
+
+  /** Creates a user with one object of each kind, and returns the pages with forms. */
+  const newPerson = async () => {
+    const person = await site.person(withoutScripts as NonNullable<typeof way>)
+    const { app } = site
+    origin ??= startSite(() => '<main>The client</main>')
+    const redirectUris = [`${await origin}/cb`]
+    const { clientId } = await app.client({ userId: person.user.id, name: 'Printer', redirectUris })
+    const { id } = await app.server.tokens.createPersonal('Laptop', person.user.id)
+    await app.server.consents.grant(person.user.id, clientId, [])
+    const pages = [
+      applications,
+      `${applications}tokens/`,
+      `${applications}tokens/${id}/`,
+      `${applications}tokens/new/`,
+      `${applications}tokens/selected/?id=${id}`,
+      `${applications}clients/new/`,
+      `${applications}clients/${clientId}/`,
+      `${applications}authorized/`,
+      sessions,
+      password,
+      leaked,
+      '/oauth/logout',
+      `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: clientId, prompt: 'consent' })}`,
+    ]
+    return { person, pages }
+  }
+
+  /** Returns the page and the data after a number of clicks on a button. */
+  const outcome = async (at: number, index: number, clicks: number, delay: number) => {
+    const { person, pages } = await newPerson()
+    const { page, user } = person
+    await person.open(pages[at] ?? '')
+    await press(page, index, clicks, delay)
+    const url = new URL(page.url())
+    // A refused form is processed again, so a wrong password counts for each submission.
+    const events = await site.app.query(
+      `select event, count(*) as n from oauth2server_audit where user_id = '${user.id}' and event <> 'login.failed' group by event order by event`,
+    )
+    const text = (await page.locator('main').textContent()) ?? ''
+    const values = [...text.matchAll(/\w{40,}/g)].length
+    await page.context().close()
+    return { url: plain(url.pathname + url.search), text: plain(text), values, events: [...events] }
+  }
+
+  test('on each button of each page has the result of a single click, with a slow network [T3740]', async () => {
+    const { person, pages } = await newPerson()
+    const different: unknown[] = []
+    let pressed = 0
+    for (const [at, path] of pages.entries()) {
+      await person.open(path)
+      const count = await person.page.locator(buttons).count()
+      for (let index = 0; index < count; index += 1) {
+        pressed += 1
+        const control = outcome(at, index, 1, 50)
+        const twice = delays.map((delay) => outcome(at, index, 2, delay))
+        const [single, ...doubles] = await Promise.all([control, ...twice])
+        for (const [each, double] of doubles.entries())
+          if (JSON.stringify(double) !== JSON.stringify(single))
+            different.push({ path, index, delay: delays[each], single, double })
+      }
+    }
+    expect(different).toEqual([])
+    expect(pressed).toBeGreaterThan(15)
+  }, 300_000)
+
+  test.each(delays)(
+    'on Log in and on Allow reaches the client with a code, with a delay of %i ms [T3741]',
+    async (delay) => {
+      const client = await startClientSite(site.app, { name: 'Photo Print' })
+      const person: Person = await site.person(way as NonNullable<typeof way>, {
+        isLoggedIn: false,
+      })
+      const { page } = person
+      await begin(person, client)
+      await logIn({
+        ...person,
+        press: async (target) => {
+          if ((await target.getAttribute('type')) !== 'submit') return target.click()
+          await press(page, 0, 2, delay)
+        },
+      })
+      await press(page, 0, 2, delay)
+      await page.getByRole('heading', { name: 'Welcome to Photo Print' }).waitFor()
+      expect(client.tokens).toHaveLength(1)
+    },
+    120_000,
+  )
+})
