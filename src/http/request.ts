@@ -65,7 +65,8 @@ export class HttpRequest {
     this.address = address
     const { path, query } = partsOf(source.target)
     this.path = path
-    this.query = query
+    // The router refuses a query that is too long. The page with the error must not read the query either.
+    this.query = query.length > bounds.query ? '' : query
   }
 
   /** All headers of the request, for the application. The server itself reads headers by `header`. */

@@ -5,6 +5,8 @@ import { InvalidField } from './invalid-field.ts'
 export const maxNameLength = 40
 const maxDescriptionLength = 4_000
 const maxUrlLength = 2_000
+// A longer text is refused before it is normalized. A letter with marks can consist of several characters.
+const maxFieldLength = 4 * maxDescriptionLength
 
 // Refuse invisible characters. Permit joiners and a variation selector after letters of the scripts and after the emoji
 // that need them, because between other letters they make two names look alike.
@@ -27,6 +29,11 @@ const hasMisplacedJoiner = (name: string): boolean => {
 const onlyInvisible = /^[\p{DI}\p{Cf}\p{Z}\s\u2800]*$/u
 
 const normalized = (field: string, value: string): string => {
+  if (value.length > maxFieldLength)
+    throw new InvalidField(field, `The ${field} is too long.`, {
+      problem: field === 'name' ? 'nameTooLong' : 'descriptionTooLong',
+      value: field === 'name' ? maxNameLength : maxDescriptionLength,
+    })
   if (tooManyMarks.test(value))
     throw new InvalidField(field, `The ${field} has a letter with too many combining marks.`, {
       problem: 'tooManyMarks',
@@ -114,18 +121,18 @@ export const maxPasswordBytes = 1024
 
 /** Validates the length of a password, and returns the password unchanged. */
 export const validPassword = (value: string, field = 'password'): string => {
-  if ([...value].length < minPasswordLength) {
-    throw new InvalidField(
-      field,
-      `The password must have at least ${minPasswordLength} characters.`,
-      { problem: 'passwordTooShort', value: minPasswordLength },
-    )
-  }
   if (Buffer.byteLength(value) > maxPasswordBytes) {
     throw new InvalidField(
       field,
       `The password must not be longer than ${maxPasswordBytes} bytes.`,
       { problem: 'passwordTooLong', value: maxPasswordBytes },
+    )
+  }
+  if ([...value].length < minPasswordLength) {
+    throw new InvalidField(
+      field,
+      `The password must have at least ${minPasswordLength} characters.`,
+      { problem: 'passwordTooShort', value: minPasswordLength },
     )
   }
   return value

@@ -30,11 +30,17 @@ export const enabledResponseTypes = ({
   return [...allowed, 'id_token', ...withCode, ...withToken]
 }
 
+/** No response type is longer. */
+const maxLength = 50
+
 const sorted = (text: string): string => text.split(' ').sort().join(' ')
 
 /** Returns the response type with these values, in any order (RFC 6749 §3.1.1); undefined for an unknown type. */
-export const responseTypeNamed = (text: string): ResponseType | undefined =>
-  responseTypes.find((type) => sorted(type) === sorted(text))
+export const responseTypeNamed = (text: string): ResponseType | undefined => {
+  if (text.length > maxLength) return undefined
+  const named = sorted(text)
+  return responseTypes.find((type) => sorted(type) === named)
+}
 
 const returns =
   (value: string) =>

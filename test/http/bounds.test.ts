@@ -2,8 +2,11 @@ import fc from 'fast-check'
 import { rest } from 'svc-oauth2server/fetch'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cookiesNamed } from '../../src/http/cookies.ts'
+import { mediaTypeOf } from '../../src/http/media-type.ts'
 import { bounds } from '../../src/model/bounds.ts'
+import { validName } from '../../src/model/field-rules.ts'
 import { isNamed, Parameters } from '../../src/model/parameters.ts'
+import { credentialsIn } from '../../src/model/pasted-credentials.ts'
 import { clientAddress } from '../../src/protocol/session/client-address.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -12,6 +15,8 @@ beforeAll(async () => {
   app = await startServer({ dynamicRegistration: 'open' })
 })
 afterAll(() => app.close())
+
+const refusedName = (name: string) => expect(() => validName(name)).toThrow()
 
 const send = (path: string, init: RequestInit = {}) =>
   app.server.fetch(new Request(`${app.issuer}${path}`, init))
@@ -83,7 +88,34 @@ describe('decision §6 bounds of the texts of a request', () => {
   })
 })
 
+/** Returns the least processor time of several calls in microseconds. */
+const cost = (call: () => unknown): number => {
+  const times = Array.from({ length: 5 }, () => {
+    const begin = process.cpuUsage()
+    call()
+    const { user, system } = process.cpuUsage(begin)
+    return user + system
+  })
+  return Math.min(...times)
+}
+
 describe('reading a text once', () => {
+  test.each([
+    ['a pasted credential of dots', (n: number) => credentialsIn(`${'.'.repeat(n)}a `.repeat(2))],
+    [
+      'a content type with blanks',
+      (n: number) => mediaTypeOf(`application/x-www-form-urlencoded${' '.repeat(n)}x`),
+    ],
+    [
+      'an unordered list of marks as a name',
+      (n: number) => refusedName('\u0301\u0323'.repeat(n / 2)),
+    ],
+  ])('the time to read %s is proportional to its length [T3319]', (_title, read) => {
+    const short = cost(() => read(6_000))
+    // The quadratic expressions took 100 times as long. One millisecond covers the inaccuracy of the measurement.
+    expect(cost(() => read(60_000))).toBeLessThan(30 * short + 1_000)
+  })
+
   test('counts empty parameters too, and refuses too many before parsing them [T3315]', () => {
     expect(() => new Parameters('a=1&'.repeat(99))).not.toThrow()
     expect(() => new Parameters('&'.repeat(100))).toThrow('More than 100 parameters')

@@ -58,6 +58,17 @@ const server: AuthorizationServer = await createAuthorizationServer({
 // Express writes this text after a handler failed.
 console.error = (...parts: unknown[]) =>
   reportComplaint({ kind: 'console', text: parts.map(textOf).join(' ') })
+// The processor time of each request with the header `x-measured`, in microseconds, by the value of the header.
+const costs = new Map<string, number>()
+http.on('request', ({ headers }, response) => {
+  const name = headers['x-measured']
+  if (typeof name !== 'string') return
+  const begin = process.cpuUsage()
+  response.once('close', () => {
+    const { user, system } = process.cpuUsage(begin)
+    costs.set(name, user + system)
+  })
+})
 http.on('request', createApp(server, openNotes(undefined)))
 
 const collect = (globalThis as { gc?: () => void }).gc
@@ -89,6 +100,11 @@ const probe = async (): Promise<Probe> => {
 const runCommand = async (order: Order): Promise<unknown> => {
   if (order.do === 'probe') return probe()
   if (order.do === 'sweep') return server.sweep()
+  if (order.do === 'costs') {
+    const all = Object.fromEntries(costs)
+    costs.clear()
+    return all
+  }
   if (order.do === 'random') {
     random = order.seed === null ? systemRandom : seededBytes(order.seed)
     return null

@@ -11,6 +11,8 @@ import { makeDatabase } from './postgres.ts'
 export type Order =
   | { readonly do: 'probe' }
   | { readonly do: 'sweep' }
+  /** Returns the processor time of the requests since the last order. */
+  | { readonly do: 'costs' }
   /** Makes the random source of the server deterministic, with this seed; null makes it random again. */
   | { readonly do: 'random'; readonly seed: number | null }
   | { readonly do: 'createTestData'; readonly set: number }
@@ -44,6 +46,11 @@ export interface ObservedServer {
   readonly ended: string | undefined
   probe(): Promise<Probe>
   sweep(): Promise<void>
+  /**
+   * Returns the processor time, in microseconds, of each request with the header `x-measured` since the last call, by the
+   * value of the header.
+   */
+  costs(): Promise<Readonly<Record<string, number>>>
   random(seed: number | null): Promise<void>
   createTestData(set: number): Promise<TestData>
   /** The number of rows of each table. */
@@ -55,6 +62,8 @@ export interface ObservedOptions {
   readonly store?: 'sqlite' | 'postgres'
   /** Settings as JSON values. */
   readonly options?: Readonly<Record<string, unknown>>
+  /** The maximum size of the headers of a request in bytes. Default: the default of Node. */
+  readonly maxHeaderSize?: number
 }
 
 interface Place {
@@ -99,10 +108,14 @@ export const everything = {
 export const startObserved = async ({
   store = 'sqlite',
   options = {},
+  maxHeaderSize,
 }: ObservedOptions = {}): Promise<ObservedServer> => {
   const { database, query: ask, tables, remove } = await place(store)
   const child = fork(join(import.meta.dirname, 'observed-host.ts'), [], {
-    execArgv: ['--expose-gc'],
+    execArgv: [
+      '--expose-gc',
+      ...(maxHeaderSize === undefined ? [] : [`--max-http-header-size=${maxHeaderSize}`]),
+    ],
     env: {
       PATH: process.env.PATH ?? '',
       OBSERVED_STORE: store,
@@ -159,6 +172,7 @@ export const startObserved = async ({
     },
     probe: () => send({ do: 'probe' }),
     sweep: () => send({ do: 'sweep' }),
+    costs: () => send({ do: 'costs' }),
     random: (seed) => send({ do: 'random', seed }),
     createTestData: (set) => send({ do: 'createTestData', set }),
     async rows() {

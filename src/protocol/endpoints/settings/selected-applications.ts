@@ -39,9 +39,11 @@ export const selectedApplicationsPage = settingsPage({
     const ids = [...new Set(listIn(params, 'id'))].slice(0, pageSize)
     if (ids.length === 0)
       throw new InvalidField('id', 'id must contain at least one ID.', { problem: 'other' })
+    // Look all of them up at once, because an ID that the user has not authorized would cost a transaction.
+    const chosen = await server.authorizedApplications.among(signedIn.user.id, ids)
     let count = 0
-    for (const clientId of ids)
-      if (await server.authorizedApplications.revoke(signedIn.user.id, clientId)) count += 1
+    for (const { client } of chosen)
+      if (await server.authorizedApplications.revoke(signedIn.user.id, client.clientId)) count += 1
     const back = backIn(params.optional('back'))
     return {
       location: `${addresses(server.ui).authorized}${back}`,
