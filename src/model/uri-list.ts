@@ -23,9 +23,13 @@ export const checkedUris = (
   }
   // Count blank lines too, so that an error reports the line number in the form.
   const lines = typeof value === 'string' ? value.split('\n') : value
+  // Report a repeated URI once, so that the number of errors is limited too.
+  const seen = new Set([''])
   const errors = lines.flatMap((text, index) => {
     const uri = text.trim()
-    const found = uri === '' ? undefined : redirectUriProblem(uri, rules)
+    if (seen.has(uri)) return []
+    seen.add(uri)
+    const found = redirectUriProblem(uri, rules)
     if (!found) return []
     const { sentence, ...detail } = found
     const line = index + 1

@@ -63,6 +63,9 @@ export const showSessions = async (
   return respond(request, 'sessions', { view, json, refused, notice })
 }
 
+/** The ID of a session is a digest; a longer text needs no look-up. */
+const maxIdLength = 100
+
 /** Lists and ends the sessions of the user. */
 export const sessionsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/sessions/`,
@@ -76,7 +79,8 @@ export const sessionsPage = settingsPage({
     }
     const id = params.optional('session_id')
     if (id === undefined) throw new InvalidField('session_id', 'session_id is missing.')
-    if (!(await server.sessions.endOne(signedIn.user.id, id))) throw notFound()
+    const isId = id.length <= maxIdLength
+    if (!isId || !(await server.sessions.endOne(signedIn.user.id, id))) throw notFound()
     return { location, notice: { done: texts.done.sessionEnded } }
   },
 })
