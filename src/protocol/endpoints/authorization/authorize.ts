@@ -52,10 +52,10 @@ export const authorizationEndpoint: Endpoint = {
         status: 403,
       })
     const text = request.method === 'POST' ? await request.formText() : request.query
-    const params = request.method === 'POST' ? new Parameters(text) : request.queryParameters()
     // After the login, a POST request is repeated as a GET request, so its body must fit into a URL.
     if (text.length > bounds.query)
       throw new OAuthError('invalid_request', 'The request is too long.', { status: 413 })
+    const params = new Parameters(text)
     if (request.method === 'POST' && params.repeated('confirm').length > 0)
       return decide(request, params, server)
     const other = params.repeated(otherAccountOf)

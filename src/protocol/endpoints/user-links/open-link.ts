@@ -45,7 +45,7 @@ const use = async (
     if (!used) return invalid(http, server)
     const { browser, purpose } = used
     // Anyone can request a link for any user, with any path. Open the path only in the browser that requested the link.
-    const isRequester = server.sessions.isCsrfToken(http.headers.get('cookie'), browser)
+    const isRequester = server.sessions.isCsrfToken(http.header('cookie'), browser)
     const next = isRequester ? used.next : undefined
     const page = withQuery(server.ui.links.login, { next, done: purpose })
     return redirectResponse({ page }, server)
