@@ -49,6 +49,7 @@ export class HttpRequest {
   /** The request object of the framework. */
   readonly raw: unknown
   readonly #source: RequestSource
+  #queryParameters: Parameters | undefined
   readonly #params: Readonly<Record<string, string>>
   #formText: Promise<string> | undefined
 
@@ -104,7 +105,8 @@ export class HttpRequest {
 
   /** Returns the parameters of the query. @throws OAuthError `invalid_request` for too many parameters */
   queryParameters(): Parameters {
-    return new Parameters(this.query)
+    this.#queryParameters ??= new Parameters(this.query)
+    return this.#queryParameters
   }
 
   /**

@@ -35,8 +35,11 @@ export interface WorkOptions {
 }
 
 export const maxRatio = 3
-/** A smaller difference in milliseconds does not count, because the measurement is not exact. */
-const noise = 3
+/**
+ * A smaller difference in milliseconds does not count: the measurement is not exact, and a form of 60 KB is parsed more
+ * than once.
+ */
+const noiseOf = (size: number): number => (size > sizes[0] ? 6 : 3)
 /** The first size fits into a query and a header, and both sizes fit into a body. */
 const sizes = [15_500, 60_000] as const
 
@@ -215,8 +218,8 @@ const casesOf = (
 const isUseful = ({ in: where }: Place, size: number, turn: number): boolean =>
   where === 'body' || turn % 5 === 0 || (where !== 'list' && size === sizes[0])
 
-const exceeds = ({ ordinary }: Case, took: number): boolean =>
-  took > maxRatio * ordinary && took > ordinary + noise
+const exceeds = ({ ordinary, size }: Case, took: number): boolean =>
+  took > maxRatio * ordinary && took > ordinary + noiseOf(size)
 
 const batch = 500
 /** How often a request is repeated whose processor time is too high, because another thread may have caused it. */

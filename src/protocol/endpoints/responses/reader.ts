@@ -1,5 +1,6 @@
 import { parseAccept } from 'hono/utils/accept'
 import type { HttpRequest } from '../../../http/request.ts'
+import { parsedPairs } from '../../../model/parameters.ts'
 import type { Reader } from '../../../pages/frame.ts'
 import type { Messages } from '../../../pages/messages/en.ts'
 import { type Language, languages } from '../../../pages/messages/languages.ts'
@@ -23,7 +24,7 @@ export const textsOf = ({ language }: Reader): Messages => languages[language]
 
 /** Returns the `ui_locales` of a query; undefined if the query repeats the parameter. */
 export const uiLocalesIn = (query: string): string | undefined => {
-  const [value, ...more] = new URLSearchParams(query).getAll('ui_locales')
+  const [value, ...more] = parsedPairs(query).getAll('ui_locales')
   return more.length === 0 ? value?.slice(0, maxListLength) : undefined
 }
 
