@@ -64,11 +64,12 @@ describe('parameters of a query or a body (RFC 6749 §3.1, §3.2)', () => {
 
   test('are accepted up to the limit, and rejected above it', () =>
     check(
-      fc.property(fc.nat(12), fc.nat(12), raw, (most, count, junk) => {
+      fc.property(fc.integer({ min: 1, max: 12 }), fc.nat(12), raw, (most, count, junk) => {
         const text = Array.from({ length: count }, (_, at) => `p${at}=${at}`).join('&')
         expect('error' in outcome(() => new Parameters(text, most))).toBe(count > most)
-        const size = new URLSearchParams(junk).size
-        expect('error' in outcome(() => new Parameters(junk, most))).toBe(size > most)
+        // The server counts the separators before it parses the text, so empty parts count too.
+        const parts = junk.split('&').length
+        expect('error' in outcome(() => new Parameters(junk, most))).toBe(parts > most)
       }),
     ))
 
@@ -106,10 +107,9 @@ describe('a Basic header (RFC 6749 §2.3.1)', () => {
     check(
       fc.property(word, word, fc.constantFrom('Basic', 'basic', 'BASIC'), (id, secret, scheme) => {
         const header = `${scheme} ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`
-        expect(presented(header)).toEqual({
-          clientId: id.toWellFormed(),
-          proof: secret.toWellFormed(),
-        })
+        // A client with an empty secret is a public client.
+        const credentials = { clientId: id.toWellFormed(), proof: secret.toWellFormed() }
+        expect(presented(header)).toEqual(secret === '' ? undefined : credentials)
       }),
     ))
 

@@ -124,7 +124,9 @@ describe('opening', () => {
       sqlite(path).open(),
     ])
     const applied = await Promise.all(stores.map((store) => store.migrate()))
-    expect(applied.flat()).toEqual(everyMigration)
+    const byName = (one: { name: string }, other: { name: string }) =>
+      one.name < other.name ? -1 : 1
+    expect(applied.flat().toSorted(byName)).toEqual(everyMigration)
     for (const store of stores) {
       await aUser(store)
       await store.close()

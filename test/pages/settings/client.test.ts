@@ -416,7 +416,7 @@ describe('the path of a client that the user may not manage', () => {
     'an unknown client ID': async () => 'absent',
     'the name of an object property': async () => 'constructor',
     'a client ID with an emoji': async () => '%F0%9F%98%80',
-    'a very long client ID': async () => 'x'.repeat(5_000),
+    'a long client ID': async () => 'x'.repeat(1_000),
   }
 
   test.each(Object.entries(kinds))('returns 404 for every method: %s', async (_, idOf) => {
