@@ -5,6 +5,6 @@
 export class StartProblem extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
-    this.stack = message
+    this.stack = `${new.target.name}: ${message}`
   }
 }

@@ -2,6 +2,7 @@ import type { OwnKind } from '../crypto/digest.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
 import type { Outbound } from '../http/outbound/outbound.ts'
+import type { HttpResponse } from '../http/response.ts'
 import type { OwnEventName } from '../model/audit-event.ts'
 import type { Health } from '../model/health.ts'
 import type { OnLeaked } from '../model/leak-report.ts'
@@ -34,7 +35,7 @@ import type { ResourceServer } from './resource-server.ts'
 import type { FormIds } from './session/form-ids.ts'
 import type { KnownBrowsers } from './session/known-browsers.ts'
 import type { Sessions } from './session/sessions.ts'
-import type { ShortLived } from './short-lived.ts'
+import type { FormAnswer, ShortLived } from './short-lived.ts'
 import type { TokenQueues } from './token-queues.ts'
 
 /** The identifiers of the server. */
@@ -71,6 +72,8 @@ export interface Throttling {
   readonly limits: Limits
   /** Queues of token requests, so that a burst of one client does not delay other clients. */
   readonly tokenQueues: TokenQueues
+  /** The login forms that this process is processing, by a digest of the form. */
+  readonly runningForms: Map<string, Promise<FormAnswer | HttpResponse | Response>>
 }
 
 /** Authenticates callers: browsers by their session and programs by their token. */

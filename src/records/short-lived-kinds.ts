@@ -4,6 +4,7 @@ import type { LimitName } from '../settings/limit-table.ts'
 /** How many values of a kind may be stored, and how large a value may be. */
 export type Bound = Counted | Single | Limited
 
+/** A bound of the size of a value. */
 interface Sized {
   /** The maximum number of characters of a value as JSON. */
   readonly size: number

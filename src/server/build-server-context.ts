@@ -104,6 +104,7 @@ export const buildServerContext = (
     resources: prepared.resources,
     limits: context.limits,
     tokenQueues: new TokenQueues(),
+    runningForms: new Map(),
     keys: prepared.keys,
     signingKeys,
     recordEvent: (name, about) => context.audit.add(context.store, name, about),

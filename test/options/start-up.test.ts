@@ -512,6 +512,7 @@ describe('the secret key and the database', () => {
     const [old = ''] = ['a test secret key of more than 32 bytes']
     await using after = await startServer({
       beside: before,
+      issuer: before.issuer,
       secretKeys: [key('n'), old],
       ...withoutWarnings,
     })
@@ -581,5 +582,5 @@ test('rejects a prefix and a length that together make tokens longer than 255 ch
 test('an error that the operator can fix consists of its message, without a stack trace [T4120]', async () => {
   const error = await create({ issuer: 'ftp://api.example.org' }).catch((reason: Error) => reason)
   expect(error).toBeInstanceOf(InvalidSettings)
-  expect((error as Error).stack).toBe((error as Error).message)
+  expect((error as Error).stack).toBe(`InvalidSettings: ${(error as Error).message}`)
 })

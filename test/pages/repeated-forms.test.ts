@@ -195,7 +195,11 @@ describe('a repetition', () => {
   })
 
   test('at another node gets the response of the first [T3708]', async () => {
-    await using beside = await startServer({ beside: app, deviceAuthorization: true })
+    await using beside = await startServer({
+      beside: app,
+      issuer: app.issuer,
+      deviceAuthorization: true,
+    })
     const person = await Person.logIn(app)
     const there = new Person(beside, person.session, person.user)
     const form = (await person.get(at.newToken)).form(at.newToken, 'name')

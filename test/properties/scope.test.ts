@@ -87,7 +87,8 @@ describe('the scopes of a client', () => {
         expect(isWithin(client.scopeCeilingWithoutConsent, within)).toBe(true)
         const text = asked?.join(' ')
         const made = outcome(() => narrow(text, { within, otherwise }))
-        const distinct = [...new Set(asked ?? otherwise)]
+        // An empty parameter counts as omitted (RFC 6749 §3.1).
+        const distinct = [...new Set(asked?.length ? asked : otherwise)]
         if ('value' in made) {
           // All requested scopes in the order of the request, or an error: no scope is omitted silently (decision
           // §4.5).

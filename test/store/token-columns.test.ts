@@ -52,6 +52,7 @@ const keptColumns = [
   'client_key',
   'is_internal',
   'is_personal',
+  'login_digest',
   'parent_id',
   'successor_id',
   'user_id',
@@ -101,13 +102,28 @@ for (const [name, create, isMissing] of databases) {
         isPersonal: true,
         isInternal: true,
         parentId,
+        loginDigest: text(),
       }
       const [tokenType, other] = ['bearer', 'dpop'] as const
       const first = { expires: 1_000, refreshExpires: 2_000, createdAt: 1, scopes: ['a', 'b'] }
       const next = { expires: 4_000, refreshExpires: 3_000, createdAt: 2, scopes: [] }
       const resources = ['https://api.example.org/']
-      const before = { ...kept, ...first, tokenType, resources: [], keyThumbprint: text() }
-      const after = { ...kept, ...next, tokenType: other, resources, keyThumbprint: text() }
+      const before = {
+        ...kept,
+        ...first,
+        tokenType,
+        resources: [],
+        keyThumbprint: text(),
+        sector: text(),
+      }
+      const after = {
+        ...kept,
+        ...next,
+        tokenType: other,
+        resources,
+        keyThumbprint: text(),
+        sector: text(),
+      }
       const secrets = (formerExpires: number) => ({
         ...refreshable(),
         successorId: 5,

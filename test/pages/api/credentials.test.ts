@@ -59,7 +59,7 @@ const refusals = async (
   for (const request of requests) {
     const { status, headers, text } = await ask(request)
     expect(headers.get('set-cookie')).toBeNull()
-    responses.add(`${status} ${text}`)
+    responses.add(`${status} ${text.trimEnd()}`)
   }
   expect(written(app)).toEqual(before)
   return responses

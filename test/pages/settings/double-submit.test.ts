@@ -111,7 +111,7 @@ describe.each<[string, string, () => number, Fields]>([
   })
 
   test('creates one object if it is sent to two nodes concurrently', async () => {
-    await using beside = await startServer({ beside: app })
+    await using beside = await startServer({ beside: app, issuer: app.issuer })
     const there = new Person(beside, person.session, person.user)
     const shown = await form(path)
     const before = number()

@@ -73,7 +73,15 @@ describe('the form of a client', () => {
   })
 
   test.each<[string, Fields]>([
-    ['51 URIs', { post_logout_redirect_uris: 'https://a.example/\n'.repeat(51) }],
+    [
+      '51 URIs',
+      {
+        post_logout_redirect_uris: Array.from(
+          { length: 51 },
+          (_, index) => `https://a.example/${index}`,
+        ).join('\n'),
+      },
+    ],
     ['a script', { post_logout_redirect_uris: 'javascript:alert(1)' }],
     ['a user in the URI', { backchannel_logout_uri: 'https://user@photos.example/' }],
     ['a local name', { backchannel_logout_uri: 'https://database/' }],

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HttpRequest } from '../../../http/request.ts'
-import type { HttpResponse } from '../../../http/response.ts'
+import { HttpResponse } from '../../../http/response.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
 import type { FormAnswer } from '../../short-lived.ts'
@@ -61,6 +61,25 @@ export const answerOnce = async (
     const earlier = await forms.get(name)
     return earlier?.answer ? responseOf(earlier.answer) : answer()
   }
+  const isLogin = http.path === `${server.basePath}${server.settings.loginPath}`
+  const processed = async (): Promise<FormAnswer | HttpResponse | Response> => {
+    const response = await answer()
+    if (!(response instanceof Response) || !isPage(response)) return response
+    const { status, headers, body } = response
+    const kept = { status, headers: [...headers], body: body && (await response.text()) }
+    const newOwners = server.sessions.formOwnersIn(headers.getSetCookie())
+    if (status >= 400 || (isLogin && newOwners.length === 0)) return kept
+    const isOneTime =
+      newOwners.length > 0 || oneTimeFields.some((field) => params.repeated(field).length > 0)
+    const until = clock() + (isOneTime ? periodOf(kept) : doubleClickPeriod)
+    for (const each of [owner, ...newOwners]) {
+      // The change is committed, so the request must succeed even if its response is too large or cannot be stored. The
+      // claim then remains, so that a repetition changes nothing.
+      await ignoreErrors(forms.set(nameFor(each), { answer: kept }, until, http.address))
+    }
+    return kept
+  }
+  if (isLogin) return responseOf(await whileRunning(name, server, processed))
   for (let waited = 0, next = firstPause; ; next = Math.min(2 * next, longestPause)) {
     // During an outage of the short-lived values, a repetition is not recognized, but the form is processed.
     const until = clock() + abandonedAfter
@@ -73,24 +92,28 @@ export const answerOnce = async (
     if (earlier) await pause(next)
     waited += next
   }
-  const response = await answer()
-  if (!(response instanceof Response) || !mustBeKept(response)) {
-    // The user can correct the form, or send the same form again.
-    await ignoreErrors(forms.delete(name))
-    return response
-  }
-  const { status, headers } = response
-  const kept = { status, headers: [...headers], body: response.body && (await response.text()) }
-  const newOwners = server.sessions.formOwnersIn(headers.getSetCookie())
-  const isOneTime =
-    newOwners.length > 0 || oneTimeFields.some((field) => params.repeated(field).length > 0)
-  const until = clock() + (isOneTime ? periodOf(kept) : doubleClickPeriod)
-  for (const each of [owner, ...newOwners]) {
-    const stored = forms.set(nameFor(each), { answer: kept }, until, http.address)
-    // The change is committed, so the request must succeed even if its response is too large or cannot be stored.
-    await ignoreErrors(stored.catch(() => forms.delete(name)))
-  }
-  return responseOf(kept)
+  const response = await processed()
+  // The user can correct the form, or send the same form again.
+  const isAccepted = !(response instanceof Response) && response.status < 400
+  if (!isAccepted || response instanceof HttpResponse) await ignoreErrors(forms.delete(name))
+  return responseOf(response)
+}
+
+/**
+ * Processes a login. If the same form arrives while the first is processed, both receive the same response. The store is
+ * not used, because a refused login must cost little.
+ */
+const whileRunning = async (
+  name: string,
+  { runningForms }: ServerContext,
+  work: () => Promise<FormAnswer | HttpResponse | Response>,
+): Promise<FormAnswer | HttpResponse | Response> => {
+  const running = await runningForms.get(name)
+  // The body of a response that is not a page can be read only once.
+  if (running) return running instanceof Response ? work() : running
+  const first = work().finally(() => runningForms.delete(name))
+  runningForms.set(name, first)
+  return first
 }
 
 /** Returns a name that does not reveal the content of the form, which may contain a password. */
@@ -102,14 +125,17 @@ const periodOf = ({ headers }: FormAnswer): number => {
   return isWithin && !headers.some(([name]) => name === 'set-cookie') ? redirectPeriod : period
 }
 
-const responseOf = ({ status, headers, body }: FormAnswer): Response =>
-  new Response(body, {
+const responseOf = (answer: FormAnswer | HttpResponse | Response): Response | HttpResponse => {
+  if (answer instanceof HttpResponse || answer instanceof Response) return answer
+  const { status, headers, body } = answer
+  return new Response(body, {
     status,
     headers: headers.map(([name, value]): [string, string] => [name, value]),
   })
+}
 
-/** Returns whether the form was accepted, and did not only return a file, such as an export. */
-const mustBeKept = ({ status, headers, body }: Response): boolean =>
-  status < 400 && (body === null || headers.get('content-type')?.startsWith('text/html') === true)
+/** Returns whether a response is a page or a redirect, and not a file, such as an export. */
+const isPage = ({ headers, body }: Response): boolean =>
+  body === null || headers.get('content-type')?.startsWith('text/html') === true
 
 const ignoreErrors = (work: Promise<unknown>): Promise<unknown> => work.catch(() => undefined)
