@@ -20,16 +20,16 @@ export interface ErrorView {
 export const errorPage: PageTemplate<ErrorView> = (view, frame) => {
   const { error, description, isExpired = false, refused } = view
   const { error: texts } = frame.texts
-  const known = isKnown(error, texts.known) ? texts.known[error] : texts.unknown
-  const { what, advice } = isExpired ? texts.expired : known
+  const { what, advice } = isKnown(error, texts.known) ? texts.known[error] : texts.unknown
+  const sentences = isExpired ? texts.expired : { what, advice }
   const isNothing = error === '' && description === ''
   return layout(
     frame,
     texts.title,
     html`<div class="card">
 <h1>${texts.title}</h1>
-<p>${what}</p>
-<p>${isNothing ? texts.again : advice}</p>
+<p>${sentences.what}</p>
+<p>${isNothing ? texts.again : sentences.advice}</p>
 ${
   isNothing
     ? ''

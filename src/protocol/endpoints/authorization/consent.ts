@@ -119,7 +119,7 @@ const redirectFlow = (
     const stored = await server.shortLived.pending.get(id)
     return stored && { stored, asked: stored.request }
   },
-  again: (stored) => stored && { href: stored.again, text: ({ problem }) => problem.askAgain },
+  again: (stored) => stored && { href: stored.again, text: (texts) => texts.problem.askAgain },
   // Does not check the scopes: if the client has lost a scope, `decide` sends an error to the client.
   mayAsk: (client, { redirectUri }) => isRegistered(redirectUri, client),
   ask: (question, _stored, signedIn, refused) =>
