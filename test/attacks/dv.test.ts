@@ -239,6 +239,7 @@ describe('DV-02 Guessed user codes', () => {
   test('counts wrong codes of all nodes together, and logs one alarm', async () => {
     await using other = await startServer({
       beside: app,
+      issuer: app.issuer,
       deviceAuthorization: true,
       trustedProxies: ['127.0.0.1'],
     })

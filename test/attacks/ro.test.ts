@@ -340,12 +340,12 @@ describe('RO-04', () => {
     const page = await new UserAgent().browse(objectUrl(client, { request }))
     const next = new URL(new URL(page.address).searchParams.get('next') ?? '', app.issuer)
     const request_object_read = next.searchParams.get('request_object_read') ?? ''
-    app.advance(400)
+    app.advance(50_000)
     const again = await new UserAgent().browse(
       objectUrl(client, { request, redirect_uri: redirectUri, request_object_read }),
     )
     const later = new URL(new URL(again.address).searchParams.get('next') ?? '', app.issuer)
-    app.advance(300)
+    app.advance(40_000)
     for (const record of [request_object_read, later.searchParams.get('request_object_read') ?? ''])
       expect((await authorize({ request, request_object_read: record })).error).toBe(
         'invalid_request_object',

@@ -808,7 +808,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
           printed.push(shell.stdout)
         }
         const expected = blocks.find(({ language }) => language === 'json')?.text ?? ''
-        expect(printed[0]).toMatch(asPattern(expected))
+        expect(printed[0]?.trimEnd()).toMatch(asPattern(expected))
         expect(JSON.parse(printed[1] ?? '')).toMatchObject({ scope: 'notes:read' })
         const { access_token } = JSON.parse(printed[0] ?? '')
         expect(await callerAt(`${url}/oauth/ping`)(access_token)).toEqual([200, { ping: 'pong' }])
@@ -854,7 +854,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
           expect(reads).toMatch(/^notes_/)
           const printed = await inShell(report, { BASE_URL: url, TOKEN: reads })
           const expected = blocks.find(({ language }) => language === 'json')?.text ?? ''
-          expect(printed).toMatch(asPattern(expected))
+          expect(printed.trimEnd()).toMatch(asPattern(expected))
           const ask = callerAt(`${url}/oauth/ping`)
           expect([(await ask(reads))[0], (await ask(nothing))[0]]).toEqual([401, 200])
         },

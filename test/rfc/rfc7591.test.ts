@@ -309,7 +309,7 @@ describe('RFC 7591 §2 client metadata', () => {
     ['two URIs in one string', [`${redirectUri}\n${redirectUri}`]],
     ['a valid and an invalid URI', [redirectUri, 'javascript:alert(1)']],
     ['51 URIs', Array.from({ length: 51 }, (_, index) => `${redirectUri}/${index}`)],
-    ['1,500 URIs', Array.from({ length: 1500 }, (_, index) => `${redirectUri}/${index}`)],
+    ['900 URIs', Array.from({ length: 900 }, (_, index) => `${redirectUri}/${index}`)],
   ])(
     '§5 returns invalid_redirect_uri if redirect_uris is %s [T002]',
     async (_what, redirect_uris) => {
