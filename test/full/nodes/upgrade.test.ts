@@ -55,7 +55,7 @@ const indexes = (database: TestDatabase) =>
   )
 
 const onlineDone = (database: TestDatabase) =>
-  database.query('select name from oauth2server_migration_online')
+  database.query('select name from oauth2server_migration_online where name = $1', [secondName])
 
 /** Waits until a query returns a row. */
 const until = async (database: TestDatabase, sql: string): Promise<void> => {
