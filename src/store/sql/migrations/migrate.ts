@@ -82,12 +82,13 @@ const migrateSchema = async (
 const withOnline = (
   schema: readonly MigrationResult[],
   online: readonly string[],
-): readonly MigrationResult[] => [
-  ...schema,
-  ...online
+): readonly MigrationResult[] => {
+  const further = online
     .filter((name) => !schema.some((result) => result.name === name))
-    .map((name): MigrationResult => ({ name, direction: 'up' })),
-]
+    .map((name): MigrationResult => ({ name, direction: 'up' }))
+  if (further.length === 0) return schema
+  return [...schema, ...further].sort((one, other) => (one.name < other.name ? -1 : 1))
+}
 
 const planned = (
   migrations: readonly MigrationInfo[],
