@@ -116,9 +116,27 @@ describe('RV-13 Outages during a device decision', () => {
       expect((await decide()).status).toBe(200)
       const { status, body } = await device.poll(codes)
       expect([status, await ping(server, body.access_token)]).toEqual([200, 200])
+      // A repetition receives the response to the first submission, and changes nothing.
+      expect((await decide()).status).toBe(200)
+      expect(await ping(server, body.access_token)).toBe(200)
+      server.advance(61)
       expect((await decide()).status).toBe(400)
     },
   )
+
+  test('accepts the same form again after 15 seconds if the store also could not delete the claim [T3742]', async () => {
+    await using given = await setUp()
+    const { server, person, device } = given
+    const codes = await device.codes()
+    const question = await enterCode(server, person, codes.user_code)
+    const decide = () => postToDevicePage(server, person, { ...question.hidden, confirm: 'yes' })
+    given.breaks(/^transients\.(?!put$)/)
+    expect((await decide()).status).toBe(503)
+    given.breaks(undefined)
+    server.advance(16)
+    expect((await decide()).status).toBe(200)
+    expect((await device.poll(codes)).status).toBe(200)
+  })
 
   test.each(operations.slice(0, 3))(
     'accepts the same user code again after %s failed during the decision',

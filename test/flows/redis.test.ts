@@ -99,8 +99,9 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
     const responses = await Promise.all(Array.from({ length: 20 }, decide))
     const codes = responses
       .map((response) => new URL(response.headers.get('location') ?? a.issuer, a.issuer))
-      .filter(({ searchParams }) => searchParams.has('code'))
-    expect(codes).toHaveLength(1)
+      .flatMap(({ searchParams }) => searchParams.getAll('code'))
+    // A repetition of the form receives the response to the first submission.
+    expect(new Set(codes).size).toBe(1)
   })
 
   test('expires a code according to the clock of the server', async () => {

@@ -142,7 +142,10 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
     await ada.open(`${applications}clients/new/`)
     await beginSession(ada, site.app)
     await register(ada, 'Typed before', 'https://typed.example/cb')
-    await ada.page.getByRole('alert').getByText('please send it again').waitFor()
+    await ada.page
+      .getByRole('alert')
+      .getByText('Check what you entered, and send it again.')
+      .waitFor()
     expect(await ada.page.getByLabel('Redirect URIs').inputValue()).toBe('https://typed.example/cb')
     await ada.press(ada.page.getByRole('button', { name: 'Register the application' }))
     await done(ada, 'The application is registered.')
