@@ -1,4 +1,4 @@
-import type { UserLink } from 'svc-oauth2server'
+import { StoreUnavailable, type UserLink } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { count } from '../support/database.ts'
 import { Device } from '../support/device.ts'
@@ -209,5 +209,24 @@ describe('a repetition', () => {
     const pages: readonly Page[] = await Promise.all(sent)
     expect(new Set(pages.map(({ location }) => location)).size).toBe(1)
     expect(await person.follow(pages[0] as Page)).toMatchObject({ status: 200 })
+  })
+
+  test('cannot be recognized during an outage, which does not change the response to an outdated login form [T3743]', async () => {
+    let isOutage = false
+    await using own = await startServer({
+      aroundStore: ({ name }, run) => {
+        if (isOutage && name.startsWith('transients.'))
+          throw new StoreUnavailable('The store is unavailable.')
+        return run()
+      },
+    })
+    const agent = new UserAgent()
+    const page = await (await agent.browse(`${own.issuer}/login`)).text()
+    const fields = { ...formIn(page).hidden, csrf_token: 'outdated', email: 'a@example.org' }
+    const send = () => agent.fetch(`${own.issuer}/login`, { method: 'POST', body: body(fields) })
+    const control = await send()
+    isOutage = true
+    expect((await send()).status).toBe(control.status)
+    expect(control.status).toBeLessThan(500)
   })
 })

@@ -58,7 +58,7 @@ export const answerOnce = async (
   const name = nameFor(owner)
   if (!server.sessions.isCsrfToken(http.header('cookie'), csrfToken)) {
     // The browser may have sent the login form a second time after it had received the cookie of the new session.
-    const earlier = await forms.get(name)
+    const earlier = await forms.get(name).catch(() => undefined)
     return earlier?.answer ? responseOf(earlier.answer) : answer()
   }
   const isLogin = http.path === `${server.basePath}${server.settings.loginPath}`
@@ -79,7 +79,12 @@ export const answerOnce = async (
     }
     return kept
   }
-  if (isLogin) return responseOf(await whileRunning(name, server, processed))
+  if (isLogin) {
+    // The second request may have left the browser before the cookie of the new session arrived.
+    const work = async () =>
+      (await forms.get(name).catch(() => undefined))?.answer ?? (await processed())
+    return responseOf(await whileRunning(name, server, work))
+  }
   for (let waited = 0, next = firstPause; ; next = Math.min(2 * next, longestPause)) {
     // During an outage of the short-lived values, a repetition is not recognized, but the form is processed.
     const until = clock() + abandonedAfter
@@ -101,16 +106,20 @@ export const answerOnce = async (
 
 /**
  * Processes a login. If the same form arrives while the first is processed, both receive the same response. The store is
- * not used, because a refused login must cost little.
+ * not written, because a refused login must cost little.
  */
 const whileRunning = async (
   name: string,
   { runningForms }: ServerContext,
   work: () => Promise<FormAnswer | HttpResponse | Response>,
 ): Promise<FormAnswer | HttpResponse | Response> => {
-  const running = await runningForms.get(name)
-  // The body of a response that is not a page can be read only once.
-  if (running) return running instanceof Response ? work() : running
+  // Do not wait between the look-up and the entry, because two requests could then both be the first.
+  const running = runningForms.get(name)
+  if (running) {
+    const response = await running
+    // The body of a response that is not a page can be read only once.
+    return response instanceof Response ? work() : response
+  }
   const first = work().finally(() => runningForms.delete(name))
   runningForms.set(name, first)
   return first
