@@ -228,7 +228,11 @@ const checkedIssuer = (issuer: unknown): string => {
 const checkedSecrets = (
   secrets: readonly (string | undefined)[],
 ): readonly [string, ...string[]] => {
-  const [current, ...previous] = secrets
+  const given: unknown = secrets ?? []
+  const isKey = (key: unknown) => key === undefined || typeof key === 'string'
+  if (!Array.isArray(given) || !given.every(isKey))
+    throw new InvalidSettings(['secretKeys (SECRET_KEY) must be an array of strings.'])
+  const [current, ...previous]: readonly (string | undefined)[] = given
   if (current === undefined)
     throw new InvalidSettings([
       'secretKeys (SECRET_KEY) is missing: configure a key of at least 32 random bytes.',

@@ -241,6 +241,18 @@ describe('secret keys', () => {
       ])
   })
 
+  test('names the option if the keys are missing or are not an array of strings', async () => {
+    for (const [secretKeys, reason] of [
+      [undefined, /^secretKeys .*is missing/],
+      [[], /^secretKeys .*is missing/],
+      [key('k'), /^secretKeys .*must be an array of strings/],
+      [[47], /^secretKeys .*must be an array of strings/],
+    ] as const)
+      expect(await problemsOf({ secretKeys: secretKeys as never })).toEqual([
+        expect.stringMatching(reason),
+      ])
+  })
+
   test('rejects weak current and previous keys, and reports how to create a strong key [T619]', async () => {
     const weak = ['0'.repeat(64), 'password'.repeat(5), 'please-change-this-secret-key-please']
     for (const secret of weak) {
