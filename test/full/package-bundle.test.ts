@@ -126,8 +126,8 @@ describe.skipIf(withoutRegistry)('the bundled package', () => {
   })
 
   test('names the files of the sources in stack traces with --enable-source-maps [T2804]', async () => {
-    const program = `import { createAuthorizationServer } from 'svc-oauth2server'
-      await createAuthorizationServer({ issuer: 'no URL' }).catch(({ stack }) => console.log(stack))`
+    const program = `import { Scope } from 'svc-oauth2server'
+      try { new Scope('no scope') } catch ({ stack }) { console.log(stack) }`
     const { stdout } = await evaluate(program, '--enable-source-maps')
     expect(stdout).toMatch(/src\/[\w/-]+\.ts:\d+:\d+/)
   })
