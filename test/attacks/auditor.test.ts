@@ -176,7 +176,7 @@ describe('I5 no credential is stored or logged in plain text', () => {
     async (kind) => {
       const secret = tokens[kind]
       sql(
-        `insert into oauth2server_transient values ('x', '${secret}', 0, 0)`,
+        `insert into oauth2server_transient (key, value, count, expires_at) values ('x', '${secret}', 0, 0)`,
         'delete from oauth2server_transient',
       )
       expect(await findings()).toContainEqual(expect.stringMatching(/^I5: /))
