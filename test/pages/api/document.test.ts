@@ -31,15 +31,18 @@ const forBrowsers: readonly Endpoint[] = [
 ]
 
 /** Returns an extension that records the endpoints of the router. */
-const witness = (): Extension & {
+const witness = (): {
+  readonly extension: Extension
   readonly endpointsOf: (app: TestServer) => Promise<readonly Endpoint[]>
 } => {
   let seen: readonly Endpoint[] = []
   return {
-    name: 'witness',
-    metadata: ({ endpoints }) => {
-      seen = endpoints
-      return {}
+    extension: {
+      name: 'witness',
+      metadata: ({ endpoints }) => {
+        seen = endpoints
+        return {}
+      },
     },
     async endpointsOf({ issuer }) {
       await fetch(`${issuer}/.well-known/oauth-authorization-server`)
@@ -96,7 +99,7 @@ describe.each(kinds)('the OpenAPI document of a server %s', (_name, options) => 
   let app: TestServer
   let contract: Contract
   beforeAll(async () => {
-    app = await startServer({ ...options, extensions: [seen] })
+    app = await startServer({ ...options, extensions: [seen.extension] })
     contract = await Contract.of(app)
   })
   afterAll(() => app.close())
