@@ -79,12 +79,7 @@ export const answerOnce = async (
     }
     return kept
   }
-  if (isLogin) {
-    // The second request may have left the browser before the cookie of the new session arrived.
-    const work = async () =>
-      (await forms.get(name).catch(() => undefined))?.answer ?? (await processed())
-    return responseOf(await whileRunning(name, server, work))
-  }
+  if (isLogin) return responseOf(await whileRunning(name, server, processed))
   for (let waited = 0, next = firstPause; ; next = Math.min(2 * next, longestPause)) {
     // During an outage of the short-lived values, a repetition is not recognized, but the form is processed.
     const until = clock() + abandonedAfter
@@ -106,7 +101,7 @@ export const answerOnce = async (
 
 /**
  * Processes a login. If the same form arrives while the first is processed, both receive the same response. The store is
- * not written, because a refused login must cost little.
+ * not used, because a refused login must cost little.
  */
 const whileRunning = async (
   name: string,
