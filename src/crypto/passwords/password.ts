@@ -32,9 +32,9 @@ const toPhc = (salt: Uint8Array, tag: Uint8Array): string =>
 const unknownUserHash = toPhc(new Uint8Array(16), new Uint8Array(tagLength))
 
 /**
- * Returns a password as it is hashed: in NFC, with blanks in the place of other spaces (RFC 8265 §4.2.2). A keyboard may
- * type a no-break space in the place of a blank. Earlier versions kept other spaces, so `check` also compares such a
- * password in NFC alone.
+ * Returns a password as it is hashed: in NFC, with other spaces replaced by blanks (RFC 8265 §4.2.2), because some
+ * keyboards type a no-break space instead of a blank. Earlier versions kept other spaces, so `check` also compares such
+ * a password in NFC alone.
  */
 const prepared = (password: string): string => password.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC')
 
