@@ -4,6 +4,7 @@ import type { KeyRing } from '../crypto/sealed.ts'
 import type { Outbound } from '../http/outbound/outbound.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { OwnEventName } from '../model/audit-event.ts'
+import type { BoundedMap } from '../model/bounded-map.ts'
 import type { Health } from '../model/health.ts'
 import type { OnLeaked } from '../model/leak-report.ts'
 import type { LogSink } from '../model/log.ts'
@@ -72,8 +73,12 @@ export interface Throttling {
   readonly limits: Limits
   /** Queues of token requests, so that a burst of one client does not delay other clients. */
   readonly tokenQueues: TokenQueues
-  /** The login forms that this process is processing, by a digest of the form. */
-  readonly runningForms: Map<string, Promise<FormAnswer | HttpResponse | Response>>
+  /** The login forms that this process is processing, or has accepted a short time ago, by a digest of the form. */
+  readonly logins: BoundedMap<{
+    readonly answer: Promise<FormAnswer | HttpResponse | Response>
+    /** Milliseconds since the epoch; infinite while the form is being processed. */
+    readonly until: number
+  }>
 }
 
 /** Authenticates callers: browsers by their session and programs by their token. */

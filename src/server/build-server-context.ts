@@ -1,5 +1,6 @@
 import type { PresentedToken } from '../model/auth.ts'
 import type { AuthorizationCode } from '../model/authorization.ts'
+import { BoundedMap } from '../model/bounded-map.ts'
 import type { FoundToken } from '../model/token.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { ClientLogouts } from '../protocol/openid/logouts.ts'
@@ -30,6 +31,9 @@ import type { AuthorizationServerOptions } from './options.ts'
 import type { Prepared } from './prepare.ts'
 import type { Readiness } from './readiness.ts'
 import type { SelectedPlugIns } from './select-plug-ins.ts'
+
+/** The maximum number of logins that this process keeps in memory, to answer repeated forms. */
+const maxLogins = 1_000
 
 /** Builds the context that grants, endpoints and extensions receive. */
 export const buildServerContext = (
@@ -104,7 +108,7 @@ export const buildServerContext = (
     resources: prepared.resources,
     limits: context.limits,
     tokenQueues: new TokenQueues(),
-    runningForms: new Map(),
+    logins: new BoundedMap(maxLogins),
     keys: prepared.keys,
     signingKeys,
     recordEvent: (name, about) => context.audit.add(context.store, name, about),

@@ -79,7 +79,7 @@ export const answerOnce = async (
     }
     return kept
   }
-  if (isLogin) return responseOf(await whileRunning(name, server, processed))
+  if (isLogin) return responseOf(await logInOnce(name, server, processed))
   for (let waited = 0, next = firstPause; ; next = Math.min(2 * next, longestPause)) {
     // During an outage of the short-lived values, a repetition is not recognized, but the form is processed.
     const until = clock() + abandonedAfter
@@ -100,24 +100,32 @@ export const answerOnce = async (
 }
 
 /**
- * Processes a login. If the same form arrives while the first is processed, both receive the same response. The store is
- * not used, because a refused login must cost little.
+ * Processes a login. If the same form arrives while the first is processed, or within the period after a login, it
+ * receives the same response. The store is not used, because a refused login must cost little.
  */
-const whileRunning = async (
+const logInOnce = async (
   name: string,
-  { runningForms }: ServerContext,
+  { logins, clock }: ServerContext,
   work: () => Promise<FormAnswer | HttpResponse | Response>,
 ): Promise<FormAnswer | HttpResponse | Response> => {
   // Do not wait between the look-up and the entry, because two requests could then both be the first.
-  const running = runningForms.get(name)
-  if (running) {
-    const response = await running
+  const earlier = logins.get(name)
+  if (earlier && earlier.until > clock()) {
+    const response = await earlier.answer
     // The body of a response that is not a page can be read only once.
     return response instanceof Response ? work() : response
   }
-  const first = work().finally(() => runningForms.delete(name))
-  runningForms.set(name, first)
-  return first
+  const answer = work()
+  logins.set(name, { answer, until: Number.POSITIVE_INFINITY })
+  let isKept = false
+  try {
+    const response = await answer
+    isKept = !(response instanceof Response) && response.status < 400
+    return response
+  } finally {
+    if (isKept) logins.set(name, { answer, until: clock() + period })
+    else logins.delete(name)
+  }
 }
 
 /** Returns a name that does not reveal the content of the form, which may contain a password. */
