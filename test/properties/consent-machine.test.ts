@@ -35,7 +35,7 @@ interface Model {
   readonly tokens: Issued[]
 }
 interface Real {
-  readonly clients: readonly { readonly clientId: string; readonly clientSecret: string }[]
+  readonly clients: readonly { readonly clientId: string; clientSecret: string }[]
 }
 type Command = fc.AsyncCommand<Model, Real>
 
@@ -197,7 +197,13 @@ const takeBack = (user: number, client: number) =>
 const change = (client: number, input: Partial<ClientInput>) =>
   command(`client ${client} becomes ${JSON.stringify(input)}`, async (model, real) => {
     const before = at(model.clients, client)
-    await app.server.clients.update(at(real.clients, client).clientId, input)
+    const registered = at(real.clients, client)
+    await app.server.clients.update(registered.clientId, input)
+    // A public client has no secret, so a client that becomes confidential needs one.
+    if (input.isConfidential && registered.clientSecret === '') {
+      const { clientSecret } = await app.server.clients.resetClientSecret(registered.clientId)
+      registered.clientSecret = clientSecret
+    }
     const { isConfidential = before.isConfidential, allowedScopes, optionalScopes } = input
     if (before.isConfidential && !isConfidential) end(model, (of) => of.client === client)
     before.isConfidential = isConfidential
