@@ -7,12 +7,14 @@ export class BoundedMap<T> {
     this.#max = max
   }
 
+  /** Returns the value, and makes it the most recently used one. */
   get(key: string): T | undefined {
     const value = this.#values.get(key)
     if (value !== undefined) this.set(key, value)
     return value
   }
 
+  /** Sets the value. If the map is full, deletes the least recently used value. */
   set(key: string, value: T): void {
     // A Map iterates in insertion order, so set the key again to make it the newest.
     this.#values.delete(key)
@@ -21,6 +23,7 @@ export class BoundedMap<T> {
     if (this.#values.size > this.#max && oldest !== undefined) this.#values.delete(oldest)
   }
 
+  /** Deletes the value. */
   delete(key: string): void {
     this.#values.delete(key)
   }
