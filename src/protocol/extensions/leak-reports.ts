@@ -73,11 +73,16 @@ const revokeReported = async (
 ): Promise<boolean> => {
   if (!credentialSyntax.test(token)) return false
   const reported = server.transientValues<true>('leaked_credential')
-  const found = await findCredential(token, server)
+  // An undo may commit between the look-ups of one search, so search again before reporting that nothing was found.
+  const found = (await findCredential(token, server)) ?? (await findCredential(token, server))
   if (!found) return (await reported.get(token)) ?? wasOurs(token, server)
   // Read the hidden client of a personal token before the token is deleted.
   const hidden = found.tokenId === null ? undefined : await server.tokens.get(found.tokenId)
-  const isEndedNow = await endCredential(found, server)
+  let isEndedNow = await endCredential(found, server)
+  // The user may have restored the deleted token in the meantime.
+  const restored = isEndedNow ? undefined : await findCredential(token, server)
+  if (restored && restored.tokenId !== found.tokenId)
+    isEndedNow = await endCredential(restored, server)
   await reported.set(token, true, server.clock() + resultLifetime)
   // A token that could not be restored any more has no owner to notify.
   const isGone = found.kind === 'personal_token' && found.tokenId === null
