@@ -113,6 +113,9 @@ const acceptedKey = (keyProblem: ProvenRequest['keyProblem']) => (header: JWSHea
   return EmbeddedJWK(header)
 }
 
+/** The characters of a URI (RFC 3986 §2). */
+const ascii = /^[\x21-\x7E]+$/
+
 const isRecent = (iat: number, now: number): boolean => {
   const age = now / 1000 - iat
   return age <= maxAge && age >= -clockSkew
@@ -129,8 +132,10 @@ const isSameAddress = (htu: string, uri: string): boolean => {
 // Normalizes a URL (RFC 3986 §6.2.2, §6.2.3), and removes its query and fragment (RFC 9449 §4.3). Also
 // decodes percent-encoded unreserved characters such as `%7E`, because the `URL` class does not decode them.
 const normalized = (text: string): string | undefined => {
-  if (!URL.canParse(text)) return undefined
-  const { origin, pathname, username, password } = new URL(text)
+  // The time to convert a host to ASCII grows with the square of its length.
+  const url = ascii.test(text) ? URL.parse(text) : null
+  if (!url) return undefined
+  const { origin, pathname, username, password } = url
   if (origin === 'null' || username !== '' || password !== '') return undefined
   return origin + pathname.replaceAll(/%[0-9A-Fa-f]{2}/g, decodedUnreserved)
 }
