@@ -14,6 +14,12 @@ interface Sized {
   readonly storedAs?: SecretKind
 }
 
+/**
+ * The maximum number of characters of the values that an owner has in a kind, if all values have the same size. An owner
+ * of large values has fewer than `most` values.
+ */
+export const maxOwnerSize = 16_777_216
+
 /** Each owner has at most `most` values. A further value removes the value of the same owner that expires first. */
 export interface Counted extends Sized {
   /** The owner of a value, for instance the user. */
@@ -96,10 +102,10 @@ export const shortLivedKinds = {
     sentence: 'Links by e-mail: password reset, verification, sign-up',
   },
   pushed_request: {
-    per: 'confidential client; address and public client',
+    per: 'confidential client that is trusted; otherwise address',
     most: 5_000,
     size: 131_072,
-    sentence: 'Pushed authorization requests',
+    sentence: 'Pushed authorization requests; separately those that a browser has opened',
   },
   device_code: {
     per: 'address and client',

@@ -3,7 +3,13 @@ import { bits256, randomString } from '../crypto/random.ts'
 import { OAuthError } from '../model/oauth-error.ts'
 import type { Room } from '../store/contract/transients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
-import { type Bound, boundOf, type Counted, type ShortLivedKind } from './short-lived-kinds.ts'
+import {
+  type Bound,
+  boundOf,
+  type Counted,
+  maxOwnerSize,
+  type ShortLivedKind,
+} from './short-lived-kinds.ts'
 
 /**
  * Milliseconds for which a used proof is stored after its expiry. A node whose clock is behind may still accept the
@@ -63,7 +69,7 @@ export class TransientValues<T> {
   claim(name: string, value: T, expiresAt: number, owner?: string): Promise<boolean> {
     const { transients, clock } = this.#context
     const sealed = this.#sealed(name, value, expiresAt)
-    return transients.put(this.#key(name), sealed, expiresAt, clock(), this.#room(owner))
+    return transients.put(this.#key(name), sealed, expiresAt, clock(), this.#room(owner, sealed))
   }
 
   /**
@@ -94,7 +100,7 @@ export class TransientValues<T> {
   async set(name: string, value: T, expiresAt: number, owner?: string): Promise<void> {
     const { transients, clock } = this.#context
     const sealed = this.#sealed(name, value, expiresAt)
-    await transients.set(this.#key(name), sealed, expiresAt, clock(), this.#room(owner))
+    await transients.set(this.#key(name), sealed, expiresAt, clock(), this.#room(owner, sealed))
   }
 
   /** Returns the value without removing it; undefined if it does not exist, has expired, or was tampered with. */
@@ -144,9 +150,10 @@ export class TransientValues<T> {
     return `${this.#kind}:${this.digest(name)}`
   }
 
-  #room(owner: string | undefined): Room | undefined {
+  #room(owner: string | undefined, { length }: string): Room | undefined {
     if (!('per' in this.#bound)) return undefined
-    const { per, most } = this.#bound
+    const { per } = this.#bound
+    const most = Math.min(this.#bound.most, Math.floor(maxOwnerSize / length))
     if (owner === undefined)
       throw new TypeError(`A short-lived value of the kind ${this.#kind} needs its owner: ${per}.`)
     // Store a digest, so that the database contains neither IP addresses nor e-mail addresses.

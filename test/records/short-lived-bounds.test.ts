@@ -6,6 +6,7 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import type { RecordsContext } from '../../src/records/context.ts'
 import {
   type Bound,
+  maxOwnerSize,
   otherShortLivedRows,
   type ShortLivedKind,
   shortLivedKinds,
@@ -14,8 +15,11 @@ import { TransientValues } from '../../src/records/transient-values.ts'
 import { memoryTransients } from '../../src/store/transients/memory-transients.ts'
 import { root } from '../docs/markdown.ts'
 import { newKey, proofBy } from '../support/dpop.ts'
-import { secretKey, startServer } from '../support/server.ts'
-import { tokenRequest, UserAgent } from '../support/user-agent.ts'
+import { basicOf, postForm } from '../support/form.ts'
+import { pushed, referenceUrl } from '../support/pushed-request.ts'
+import { registered } from '../support/registration.ts'
+import { redirectUri, secretKey, startServer } from '../support/server.ts'
+import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
 const end = 100_000
 const bounds: readonly (readonly [string, Bound])[] = Object.entries(shortLivedKinds)
@@ -62,6 +66,23 @@ describe('every kind of short-lived values', () => {
         )
       const around = JSON.stringify({ expiresAt: end, value: '' }).length
       expect([await status(size - around), await status(size - around + 1)]).toEqual([200, 413])
+    },
+  )
+
+  test.each(counted)(
+    '%s: for each %s, the largest values together are bounded too [T4401]',
+    async (kind, _per, most) => {
+      const { size } = shortLivedKinds[kind as ShortLivedKind]
+      const values = open(kind)
+      const large = 'x'.repeat(size - 100)
+      const names: string[] = []
+      const count = Math.min(most, Math.floor(maxOwnerSize / size)) + 20
+      for (let index = 0; index < count; index += 1)
+        names.push(await values.put(large, end + index, 'owner'))
+      const kept = (await values.getMany(names)).filter((value) => value !== undefined)
+      expect(kept.length * large.length).toBeLessThanOrEqual(maxOwnerSize)
+      expect(kept.length).toBeGreaterThan(0)
+      expect(await values.get(names.at(-1) ?? '')).toBe(large)
     },
   )
 
@@ -115,6 +136,64 @@ describe('a user who opens consent pages without end', () => {
     if (!oldestTab) throw new Error('There are too few pages.')
     expect(await decided(mine, oldestTab)).toBeLessThan(400)
     expect(await decided(theirs, page)).toBeLessThan(400)
+  })
+})
+
+/** A parameter that the server ignores, so that few requests fill the room of their owner. */
+const padding = { ignored: 'x'.repeat(55_000) }
+
+describe('pushed requests that browsers have opened', () => {
+  test('do not displace a request that no browser has opened yet [T4408]', async () => {
+    await using app = await startServer()
+    const client = await TestClient.register(app, new UserAgent())
+    const open = (requestUri: string) =>
+      new UserAgent().fetch(referenceUrl(client, requestUri), { redirect: 'manual' })
+    const count = Math.ceil(maxOwnerSize / 70_000)
+    for (let index = 0; index < count; index += 1)
+      expect((await open(await pushed(client, padding))).headers.get('location')).toMatch('/login?')
+    const waiting = await pushed(client, padding)
+    await pushed(client, padding)
+    expect((await open(waiting)).headers.get('location')).toMatch('/login?')
+  })
+})
+
+describe('clients that register themselves and push requests without end', () => {
+  test('share the room of their address, and remove no request of another address or of a trusted client [T4402]', async () => {
+    await using app = await startServer({
+      dynamicRegistration: 'open',
+      trustedProxies: ['127.0.0.1'],
+    })
+    const registeredAt = async (address: string) => {
+      const { client_id: clientId, client_secret: clientSecret } = await registered(app)
+      return { clientId, clientSecret, headers: { 'x-forwarded-for': address } }
+    }
+    const pushedBy = async ({ headers, ...client }: Awaited<ReturnType<typeof registeredAt>>) => {
+      const form = {
+        response_type: 'code',
+        client_id: client.clientId,
+        redirect_uri: redirectUri,
+        code_challenge: 'x'.repeat(43),
+        code_challenge_method: 'S256',
+        state: 'x'.repeat(4_000),
+        ...padding,
+      }
+      const sent = { ...basicOf(client), ...headers }
+      expect((await postForm(`${app.issuer}/oauth/par`, form, sent)).status).toBe(201)
+    }
+    const trusted = { ...(await app.client()), headers: { 'x-forwarded-for': '192.0.2.1' } }
+    await pushedBy(trusted)
+    await pushedBy(await registeredAt('192.0.2.2'))
+    const clients = await Promise.all(Array.from({ length: 8 }, () => registeredAt('192.0.2.1')))
+    for (let index = 0; index < 35; index += 1)
+      for (const client of clients) {
+        app.advance(0.001)
+        await pushedBy(client)
+      }
+    const rows = await app.query(
+      "select owner, count(*) as n, sum(length(value)) as size from oauth2server_transient where key like 'pushed_request:%' group by owner order by n",
+    )
+    expect(rows.map(({ n }) => n)).toEqual([1, 1, expect.any(Number)])
+    expect(Number(rows[2]?.size)).toBeLessThanOrEqual(maxOwnerSize)
   })
 })
 

@@ -2,7 +2,7 @@ import type { ServerContext, Throttling } from '../server-context.ts'
 // RFC 9126: OAuth 2.0 Pushed Authorization Requests
 
 import type { HttpRequest } from '../../http/request.ts'
-import type { Client } from '../../model/client.ts'
+import { type Client, isTrusted } from '../../model/client.ts'
 import { networkOf } from '../../model/network.ts'
 import { ExpiredRequest, OAuthError } from '../../model/oauth-error.ts'
 import { Parameters } from '../../model/parameters.ts'
@@ -27,8 +27,6 @@ interface PushedRequest {
   readonly expiresAt: number
   /** The owner by which the stored requests are counted. */
   readonly sender: string
-  /** Whether a browser has opened the request before its expiry. The request is then stored for `timeToLogIn`. */
-  readonly isOpened?: boolean
 }
 
 /** A decided request, which the extension stores with the authorization request. */
@@ -110,8 +108,9 @@ const storeRequest = (
 ): Promise<string> => {
   const expiresAt = server.clock() + expiresIn * 1000
   const { clientId } = client
-  // Anyone can send requests of a public client, and must not remove the requests of others.
-  const sender = `${clientId} ${client.isConfidential ? '' : networkOf(address)}`
+  // Anyone can send requests of a public client, and can register any number of clients.
+  const isOwn = client.isConfidential && isTrusted(client)
+  const sender = (isOwn ? '' : networkOf(address)) || `client ${clientId}`
   return requests(server).put(
     { clientId, form: form.toString(), expiresAt, sender },
     expiresAt,
@@ -120,6 +119,9 @@ const storeRequest = (
 }
 
 const requests = (server: ServerContext) => server.transientValues<PushedRequest>('pushed_request')
+
+/** The name of a request that a browser opened before its expiry, and that is then stored for `timeToLogIn`. */
+const openedName = (reference: string): string => `${reference} opened`
 
 const uses = (server: ServerContext) => server.transientValues<true>('used_pushed_request')
 
@@ -163,15 +165,18 @@ const load = async (
   const clientId = params.required('client_id')
   const [, reference] = requestUriSyntax.exec(requestUri) ?? []
   if (!reference) throw unknown()
-  const [found, isUsed] = await Promise.all([
-    requests(server).get(reference),
+  const [[pending, opened], isUsed] = await Promise.all([
+    requests(server).getMany([reference, openedName(reference)]),
     uses(server).get(reference),
   ])
+  const found = opened ?? pending
   const at = found && !isUsed ? openedAt(params, reference, found, server) : undefined
   if (!found || found.clientId !== clientId || at === undefined) throw unknown()
-  if (!found.isOpened) {
-    const opened = { ...found, isOpened: true }
-    await requests(server).set(reference, opened, server.clock() + timeToLogIn, found.sender)
+  if (!opened) {
+    // Count opened requests separately. They expire later, so they would otherwise displace the requests of the sender
+    // that no browser has opened yet.
+    const until = server.clock() + timeToLogIn
+    await requests(server).set(openedName(reference), found, until, `${found.sender} opened`)
   }
   const stored = new Parameters(found.form)
   pushed.set(stored, { reference, clientId })
@@ -210,7 +215,9 @@ export const pushedAuthorizationRequests: Extension = {
     const expiresAt = server.clock() + timeToLogIn
     if (!(await uses(server).claimOnce(reference, true, expiresAt, { clientId, address: '' })))
       throw unknown()
-    await requests(server).delete(reference)
+    await Promise.all(
+      [reference, openedName(reference)].map((name) => requests(server).delete(name)),
+    )
     return {}
   },
 }

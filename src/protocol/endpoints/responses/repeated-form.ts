@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HttpRequest } from '../../../http/request.ts'
 import { HttpResponse } from '../../../http/response.ts'
+import { networkOf } from '../../../model/network.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
 import type { FormAnswer } from '../../short-lived.ts'
@@ -61,6 +62,7 @@ export const answerOnce = async (
     const earlier = await forms.get(name).catch(() => undefined)
     return earlier?.answer ? responseOf(earlier.answer) : answer()
   }
+  const network = networkOf(http.address)
   const isLogin = http.path === `${server.basePath}${server.settings.loginPath}`
   const processed = async (): Promise<FormAnswer | HttpResponse | Response> => {
     const response = await answer()
@@ -75,7 +77,7 @@ export const answerOnce = async (
     for (const each of [owner, ...newOwners]) {
       // The change is committed, so the request must succeed even if its response is too large or cannot be stored. The
       // claim then remains, so that a repetition changes nothing.
-      await ignoreErrors(forms.set(nameFor(each), { answer: kept }, until, http.address))
+      await ignoreErrors(forms.set(nameFor(each), { answer: kept }, until, network))
     }
     return kept
   }
@@ -83,7 +85,7 @@ export const answerOnce = async (
   for (let waited = 0, next = firstPause; ; next = Math.min(2 * next, longestPause)) {
     // During an outage of the short-lived values, a repetition is not recognized, but the form is processed.
     const until = clock() + abandonedAfter
-    const claimed = forms.claim(name, { answer: null }, until, http.address)
+    const claimed = forms.claim(name, { answer: null }, until, network)
     if (await claimed.catch(() => true)) break
     const earlier = await forms.get(name)
     if (earlier?.answer) return responseOf(earlier.answer)
