@@ -4,6 +4,8 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { sealedAtFullCost } from '../support/known-password.ts'
 import { secretKey, startServer, type TestServer } from '../support/server.ts'
+import { browser } from '../support/session.ts'
+import { formIn, UserAgent } from '../support/user-agent.ts'
 import {
   from,
   guesser,
@@ -230,6 +232,38 @@ test('120 concurrent wrong passwords do not prevent the logins of 12 known brows
     .filter((who) => who === 'stranger')
   expect(before.length).toBeLessThan(100)
   expect(new Set(await Promise.all(strangers))).toEqual(new Set([403]))
+})
+
+test('new passwords from one network do not delay the new password of a user in another network [T4404]', async () => {
+  const links: string[] = []
+  await using app = await start({ signUp: true, sendUserLink: ({ url }) => void links.push(url) })
+  const request = async (path: string, address: string, email: string) => {
+    const agent = new UserAgent({ 'user-agent': browser, ...from(address) })
+    await agent.submit(await agent.browse(`${app.issuer}${path}`), { email })
+    await expect.poll(() => links.length).toBe(1)
+    const page = await agent.browse(links.pop() ?? '')
+    const { action, hidden } = formIn(await page.text())
+    return (new_password: string) =>
+      agent.fetch(new URL(action, app.issuer), {
+        method: 'POST',
+        body: new URLSearchParams({ ...hidden, new_password }),
+      })
+  }
+  const signUp = await request('/login/sign-up', here, 'many@example.org')
+  const reset = await request('/login/forgot-password', other, app.user.email)
+  const order: string[] = []
+  const answered = (who: string) => (response: Response) => {
+    order.push(who)
+    return response.status
+  }
+  const many = Array.from({ length: 40 }, (_, index) =>
+    signUp(`a new password ${index}`).then(answered('many')),
+  )
+  await expect.poll(() => order.length).toBeGreaterThan(0)
+  const earlier = order.length
+  expect(await reset('a new and better password').then(answered('user'))).toBe(303)
+  expect(order.slice(earlier, order.indexOf('user')).length).toBeLessThan(10)
+  await Promise.all(many)
 })
 
 describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {

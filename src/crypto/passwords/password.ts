@@ -52,9 +52,9 @@ export class PasswordHasher {
   }
 
   /** Returns the PHC string of a password. @throws PasswordHashingBusy */
-  async hash(password: string): Promise<string> {
+  async hash(password: string, requester: Requester = application): Promise<string> {
     const salt = randomBytes(16)
-    return toPhc(salt, await this.#derive(prepared(password), salt, cost, application))
+    return toPhc(salt, await this.#derive(prepared(password), salt, cost, requester))
   }
 
   /**

@@ -122,11 +122,12 @@ export class UserLinks {
   async use(token: string, password: string): Promise<OpenedLink | undefined> {
     const opened = await this.open(token)
     if (!opened) return undefined
+    const { passwords, requester } = this.#context
     // Hash the password first, so that an invalid password or a full queue does not consume the link.
     const hash =
       opened.purpose === 'verify_email'
         ? ''
-        : await this.#context.passwords.hash(validPassword(password, 'new_password'))
+        : await passwords.hash(validPassword(password, 'new_password'), requester())
     const link = await this.#values.take(token)
     return link && (await this.#done(link, hash)) ? link : undefined
   }

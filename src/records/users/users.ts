@@ -250,8 +250,9 @@ export class Users implements UserSource {
     checkInput(input)
     const email = validEmail(input.email)
     const { password, active = true, emailVerified = true, isAdmin = false } = input
+    const { passwords, requester } = this.#context
     const hash =
-      password === null ? null : await this.#context.passwords.hash(validPassword(password))
+      password === null ? null : await passwords.hash(validPassword(password), requester())
     const user = await this.#insert({ email, active, emailVerified, isAdmin }, hash)
     if (user) return user
     throw taken()
@@ -460,11 +461,11 @@ export class Users implements UserSource {
     password: string,
     kept?: { readonly passwordHash: string | null; readonly session: Digest },
   ): Promise<boolean> {
-    const { store, passwords } = this.#context
+    const { store, passwords, requester } = this.#context
     const row = await store.users.find(id)
     const user = await this.#intact(row)
     if (row && !user) return false
-    const hash = await passwords.hash(validPassword(password))
+    const hash = await passwords.hash(validPassword(password), requester())
     const passwordHash = this.#sealedHash({ id, email: user?.email ?? '' }, hash)
     return store.transaction(async (tx) => {
       const { passwordHash: before } = kept ?? {}
