@@ -147,6 +147,19 @@ describe('authorizationsPerApplication', () => {
     expect(statuses).toEqual([200, 401, 200, 200])
   })
 
+  test('limits the stored logins with OpenID Connect, all of which a logout ends [T4407]', async () => {
+    await using app = await startServer({ authorizationsPerApplication: 2, openidConnect: true })
+    const agent = new UserAgent()
+    const client = await TestClient.register(app, agent)
+    for (let login = 0; login < 5; login += 1) await client.tokens({ scope: 'openid' })
+    const rows = await app.query('select authorization_id from oauth2server_client_login')
+    const live = 'select id from oauth2server_authorization where revoked_at is null order by id'
+    expect(rows.map((row) => row.authorization_id)).toEqual(
+      (await app.query(live)).map(({ id }) => id),
+    )
+    expect(rows).toHaveLength(2)
+  })
+
   test('also applies to the password grant', async () => {
     await using app = await startServer({
       authorizationsPerApplication: 1,

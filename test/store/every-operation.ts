@@ -177,6 +177,7 @@ const clientLogins = async (store: Store): Promise<void> => {
   const login = { session: 'one', sid: 'sid', clientKey, userId, isOffline: false, expiresAt: 9 }
   await of.insert({ ...login, authorizationId: 1 })
   await of.insert({ ...login, authorizationId: null })
+  await of.deleteOf(1)
   await of.move('one', 'two')
   await of.takeOfSession('two')
   await of.takeEnded(userId)

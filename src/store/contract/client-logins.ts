@@ -29,6 +29,8 @@ export interface ClientLoginStore {
    * login with the same `sid` and client.
    */
   insert(login: ClientLogin): Promise<void>
+  /** Deletes the login with this authorization, if one is stored. */
+  deleteOf(authorizationId: number): Promise<void>
   /** Assigns the logins of the replaced session `from` to its successor `to`. */
   move(from: string, to: string): Promise<void>
   takeOfSession(session: string): Promise<readonly EndedLogin[]>

@@ -54,6 +54,13 @@ export const sqlClientLogins = ({ read, write, purge }: Handle): ClientLoginStor
         .execute()
     },
 
+    async deleteOf(authorizationId) {
+      await write
+        .deleteFrom('oauth2server_client_login')
+        .where('id', '=', String(authorizationId))
+        .execute()
+    },
+
     async move(from, to) {
       await write
         .updateTable('oauth2server_client_login')
