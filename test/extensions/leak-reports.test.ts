@@ -196,6 +196,18 @@ describe('authorization of leak reports', () => {
       expect(() => settingsFrom({ OAUTH2SERVER_LEAK_REPORT_KEYS: wrong })).toThrow(/accepts a JSON/)
   })
 
+  test('counts an unsigned report with many credentials like several reports, and a signed report never [T4403]', async () => {
+    await using open = await startServer({
+      acceptUnsignedLeakReports: true,
+      leakReportKeys: { [keyId]: pem },
+    })
+    const body = JSON.stringify(Array.from({ length: 250 }, (_, index) => item(`unknown-${index}`)))
+    const statuses = []
+    for (let count = 0; count < 7; count += 1) statuses.push((await post(open, body)).status)
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429])
+    expect((await post(open, body, signed(body))).status).toBe(200)
+  })
+
   test('with acceptUnsignedLeakReports, logs a warning and accepts 60 unsigned reports per minute from one IP address', async () => {
     await using open = await startServer({
       acceptUnsignedLeakReports: true,

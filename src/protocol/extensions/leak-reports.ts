@@ -14,6 +14,8 @@ import type { Configuration, Environment, ServerContext } from '../server-contex
 
 /** The maximum number of credentials in one report. */
 const maxItems = 250
+/** The number of credentials for which an unsigned report counts once towards its limit. */
+const itemsPerReport = 25
 /** Milliseconds for which a repeated report returns the same result. */
 const resultLifetime = 86_400_000
 
@@ -52,17 +54,21 @@ const isSigned = (http: HttpRequest, text: string, { settings }: Configuration):
   return verify('sha256', Buffer.from(text), key, bytes)
 }
 
-/** Checks that a known key signed the report, or that the settings accept the unsigned report. @throws OAuthError */
+/**
+ * Checks that a known key signed the report, or that the settings accept the unsigned report.
+ * @returns whether the report is signed
+ * @throws OAuthError
+ */
 const checkSender = async (
   http: HttpRequest,
   text: string,
   server: ServerContext,
-): Promise<void> => {
-  if (isSigned(http, text, server)) return
+): Promise<boolean> => {
+  if (isSigned(http, text, server)) return true
   await server.limits.consume('unsignedLeakReports', http.address)
   const claims = ['github-public-key-identifier', 'github-public-key-signature']
   const isPlain = claims.every((name) => http.header(name) === null)
-  if (isPlain && server.settings.acceptUnsignedLeakReports) return
+  if (isPlain && server.settings.acceptUnsignedLeakReports) return false
   throw new OAuthError('access_denied', 'The report is not signed with a known key.')
 }
 
@@ -73,8 +79,7 @@ const revokeReported = async (
 ): Promise<boolean> => {
   if (!credentialSyntax.test(token)) return false
   const reported = server.transientValues<true>('leaked_credential')
-  // An undo may commit between the look-ups of one search, so search again before reporting that nothing was found.
-  const found = (await findCredential(token, server)) ?? (await findCredential(token, server))
+  const found = await findCredential(token, server)
   if (!found) return (await reported.get(token)) ?? wasOurs(token, server)
   // Read the hidden client of a personal token before the token is deleted.
   const hidden = found.tokenId === null ? undefined : await server.tokens.get(found.tokenId)
@@ -134,8 +139,12 @@ export const leakReports: Extension = {
       errors: 'json',
       async handle(http, server) {
         const text = await http.jsonText()
-        await checkSender(http, text, server)
+        const isTrusted = await checkSender(http, text, server)
         const found = itemsIn(text)
+        // Anyone can send an unsigned report, and each credential costs several look-ups.
+        const more = isTrusted ? 0 : Math.ceil(found.length / itemsPerReport) - 1
+        for (let count = 0; count < more; count += 1)
+          await server.limits.consume('unsignedLeakReports', http.address)
         // A report may contain a value several times. Process each value once.
         const verdicts = new Map<string, boolean>()
         for (const item of found) {

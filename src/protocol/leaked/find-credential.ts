@@ -35,7 +35,9 @@ export const findCredential = async (
   const [first] = (
     await Promise.all(Object.values<Search>(searches).map((search) => search(value, server)))
   ).filter((found) => found !== undefined)
-  return first && { ...nothing, ...first, ending: value.slice(-4) }
+  // An undo may have restored a deleted token between the look-ups.
+  const found = first ?? (await ofAccessToken(value, server))
+  return found && { ...nothing, ...found, ending: value.slice(-4) }
 }
 
 /** Returns whether this server issued a value that `findCredential` does not find: of a revoked authorization. */
