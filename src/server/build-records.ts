@@ -10,12 +10,12 @@ import type { User } from '../model/user.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
+import { allRecords, type Records } from '../records/all-records.ts'
 import { ClientLogos } from '../records/clients/client-logos.ts'
 import { ClientRefusals } from '../records/clients/client-refusals.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { SigningKeys } from '../records/keys/signing-keys.ts'
 import { Limits } from '../records/limits.ts'
-import { type Records, records } from '../records/records.ts'
 import { IntactState } from '../records/seals/intact-state.ts'
 import { TokenBounds } from '../records/tokens/token-bounds.ts'
 import { TokenUses } from '../records/tokens/token-uses.ts'
@@ -91,7 +91,7 @@ export const buildRecords = (
   }
   const outbound = createOutbound(options.outbound, { settings, clock })
   const logos = new ClientLogos(context, logoDownload(outbound))
-  const built = records(context)
+  const built = allRecords(context)
   return {
     context,
     records: built,

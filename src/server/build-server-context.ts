@@ -19,8 +19,8 @@ import type {
   SubmittedForm,
 } from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
+import type { Records } from '../records/all-records.ts'
 import type { RecordsContext } from '../records/context.ts'
-import type { Records } from '../records/records.ts'
 import { TransientValues } from '../records/transient-values.ts'
 import { UserLinks } from '../records/users/user-links.ts'
 import { brandOf, linksOf } from './appearance.ts'

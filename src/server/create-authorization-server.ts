@@ -1,6 +1,6 @@
 import type { ServerContext } from '../protocol/server-context.ts'
+import type { Records } from '../records/all-records.ts'
 import { rotateSecretKeys } from '../records/keys/rotate-keys.ts'
-import type { Records } from '../records/records.ts'
 import { normalizeEmails } from '../records/users/normal-emails.ts'
 import type { PostgresClient } from '../store/store.ts'
 import { assemble } from './assemble.ts'

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bits256, randomString } from '../crypto/random.ts'
 import type { AuditEvent } from '../model/audit-event.ts'
+import { allRecords, type Records } from '../records/all-records.ts'
 import { type RecordsContext, withinTransaction } from '../records/context.ts'
-import { type Records, records } from '../records/records.ts'
 import { notifying } from '../store/notify-after-commit.ts'
 import type { HostTransaction, PostgresClient, Store } from '../store/store.ts'
 import type { BuiltRecords } from './build-records.ts'
@@ -78,7 +78,7 @@ export const hostTransactions = (
         // The sweeper fetches the logo after the commit.
         fetchLogo: () => undefined,
       }
-      const result = await withinTransaction(own, (tx) => work(records(tx)))
+      const result = await withinTransaction(own, (tx) => work(allRecords(tx)))
       const isHeard = (event: AuditEvent) => listener.isListening || isStored?.(event) === false
       const isNeeded = events.some(isHeard) || removals.length > 0
       // Don't wait for this promise: the application commits after `run` has returned. If the promise rejects, hooks

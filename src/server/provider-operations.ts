@@ -1,6 +1,6 @@
 import type { SaveToken } from '../model/save-token.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
-import type { Records } from '../records/records.ts'
+import type { Records } from '../records/all-records.ts'
 
 /** Functions of the application that replace or wrap the provider operations of the specification. */
 export interface ProviderOptions {

@@ -90,15 +90,15 @@ export class BackChannel {
         const attempt = this.#deliver(notice).finally(() => {
           this.#attempts.delete(attempt)
           this.#sending.delete(notice.id)
-          this.#sendDueInBackground()
+          this.sendDueInBackground()
         })
         this.#attempts.add(attempt)
       }
     }
   }
 
-  #sendDueInBackground(): void {
-    // If the store is unavailable, the sweeper claims the notices later.
+  /** Begins to send the notices that are due. If the store is unavailable, the sweeper sends them later. */
+  sendDueInBackground(): void {
     if (!this.#isStopped) void this.sendDue().catch(() => undefined)
   }
 
@@ -132,7 +132,7 @@ export class BackChannel {
     // The sweeper also sends due notices, so a lost timer only delays them.
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
-      this.#sendDueInBackground()
+      this.sendDueInBackground()
     }, delay)
     timer.unref()
     this.#timers.add(timer)

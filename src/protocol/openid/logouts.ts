@@ -25,7 +25,7 @@ export class ClientLogouts implements Logouts {
     const { length } = await this.#take(userId, ({ clientLogins }) =>
       clientLogins.takeOfUser(userId),
     )
-    if (length > 0) this.#tell()
+    if (length > 0) this.#backChannel.sendDueInBackground()
   }
 
   async loggedOut(userId: UserId, sessionId?: string): Promise<void> {
@@ -52,7 +52,7 @@ export class ClientLogouts implements Logouts {
       if (!isOffline && authorizationId !== null)
         await store.authorizations.revoke(authorizationId, clock())
     }
-    if (ended.length > 0) this.#tell()
+    if (ended.length > 0) this.#backChannel.sendDueInBackground()
   }
 
   /** Takes ended logins, and stores a notice for each client and session in the same transaction. */
@@ -77,10 +77,5 @@ export class ClientLogouts implements Logouts {
         userId,
       })
     return ended
-  }
-
-  // Do not wait for the clients. If the store fails, the sweeper sends the notices.
-  #tell(): void {
-    this.#backChannel.sendDue().catch(() => undefined)
   }
 }

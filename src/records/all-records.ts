@@ -31,7 +31,7 @@ export interface Records {
   transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
 }
 
-export const records = (context: RecordsContext): Records => ({
+export const allRecords = (context: RecordsContext): Records => ({
   clients: new Clients(context),
   tokens: new Tokens(context),
   personalTokens: new PersonalTokens(context),
@@ -42,5 +42,5 @@ export const records = (context: RecordsContext): Records => ({
   users: new Users(context),
   consents: new Consents(context),
   store: context.store,
-  transaction: (work) => withinTransaction(context, (tx) => work(records(tx))),
+  transaction: (work) => withinTransaction(context, (tx) => work(allRecords(tx))),
 })
