@@ -1,6 +1,6 @@
 import type { OwnKind } from '../crypto/digest.ts'
 import type { OwnEventName } from '../model/audit-event.ts'
-import { onlyMembers } from '../model/members.ts'
+import { onlyMembers, whole } from '../model/members.ts'
 import {
   isBuiltInErrorCode,
   OAuthError,
@@ -32,7 +32,7 @@ export const shortLived = <T>(bound: OwnBound = {}): OwnShortLived<T> => {
   return bound
 }
 
-const checkBound = onlyMembers<OwnBound>('shortLived()', { most: true, size: true })
+const checkBound = onlyMembers<OwnBound>('shortLived()', { most: whole(1), size: whole(1) })
 
 /** The names that an extension registers in addition to its grants and endpoints. */
 export interface DeclaredNames {
@@ -116,6 +116,13 @@ export const ownEvents = ({
   declared,
 }: Pick<ExtensionNames, 'extension' | 'declared'>): readonly string[] =>
   (declared.events ?? []).map((event) => `${extension}/${event}`)
+
+/** Returns the full names of the limits that an extension declares. */
+export const ownLimits = ({
+  extension,
+  declared,
+}: Pick<ExtensionNames, 'extension' | 'declared'>): readonly string[] =>
+  Object.keys(declared.limits ?? {}).map((limit) => `${extension}/${limit}`)
 
 const extensionSyntax = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 const nameSyntax = /^[a-z][a-zA-Z0-9]*(?:_[a-zA-Z0-9]+)*$/

@@ -9,15 +9,16 @@ import {
   type LimitName,
   type LimitNumbers,
   limitTable,
+  type OwnLimitName,
 } from '../settings/limit-table.ts'
 import { StoreUnavailable } from '../store/contract/errors.ts'
 import type { Counted, Transients } from '../store/contract/transients.ts'
 
 /** The options of the rate limits. */
 export interface LimitsOptions {
-  /** Numbers that replace the numbers of the limit table. */
+  /** Numbers that replace the numbers of the limit table, and of the limits of extensions. */
   readonly numbers?: LimitNumbers
-  /** Whether all limits of the limit table are disabled. */
+  /** Whether all limits of the limit table and of extensions are disabled. */
   readonly isOff?: boolean
   readonly log?: LogSink
 }
@@ -366,14 +367,14 @@ export class Limits {
     const { name, points, seconds } =
       typeof limit === 'string'
         ? { ...limitTable[limit], ...this.#options.numbers?.[limit], name: limit }
-        : limit
+        : { ...limit, ...(isOwn(limit) && this.#options.numbers?.[limit.name]) }
     const network = perOf(limit).startsWith('network') ? siteNetworkOf(address) : networkOf(address)
     const short = target.length > maxTargetLength ? sha256(target) : target
     return { name, points, seconds, network, key: `${name} ${network} ${short}` }
   }
 
   #isOff(limit: Limit | LimitName, address: string, target: string): boolean {
-    if (this.#options.isOff === true && typeof limit === 'string') return true
+    if (this.#options.isOff === true && (typeof limit === 'string' || isOwn(limit))) return true
     if (address !== '' || !isOfAddress(limit, target)) return false
     this.#warnOnce()
     // Without addresses and targets, all senders would share one counter. A few senders could then exclude all others.
@@ -426,6 +427,10 @@ export class Limits {
     })
   }
 }
+
+/** Returns whether an extension declares this limit. No built-in name contains a slash. */
+const isOwn = (limit: Limit): limit is Limit & { readonly name: OwnLimitName } =>
+  limit.name.includes('/')
 
 /** Returns whether a limit applies to IP addresses, with or without a target. */
 const isOfAddress = (limit: Limit | LimitName, target: string): boolean =>

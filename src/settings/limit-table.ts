@@ -172,7 +172,10 @@ export type LimitName = keyof typeof limitTable
 
 export const limitNames = Object.keys(limitTable) as readonly LimitName[]
 
-/** The points and seconds that override the defaults of the table. */
+/** The name of a limit that an extension declares, such as `magic-link/mails`. */
+export type OwnLimitName = `${string}/${string}`
+
+/** The points and seconds that override the defaults of the table, or the numbers of an extension's limit. */
 export type LimitNumbers = Readonly<
-  Partial<Record<LimitName, Readonly<Pick<Limit, 'points' | 'seconds'>>>>
+  Partial<Record<LimitName | OwnLimitName, Readonly<Pick<Limit, 'points' | 'seconds'>>>>
 >

@@ -20,7 +20,7 @@ export const list: FromText = (text) =>
 /** Parses a list such as `a=1/60,b=2/60`, in which each name is followed by points and seconds. */
 export const limits: FromText = (text) => {
   const parts = list(text) as readonly string[]
-  const given = parts.map((part) => /^([A-Za-z]+)=(\d{1,9})\/(\d{1,9})$/.exec(part))
+  const given = parts.map((part) => /^([A-Za-z][\w/-]*)=(\d{1,9})\/(\d{1,9})$/.exec(part))
   if (!given.every((match) => match !== null)) return text
   return Object.fromEntries(
     given.map(([, name, points, seconds]) => [

@@ -425,7 +425,8 @@ export interface SettingsInput {
    * wrongPasswordsOfKnownBrowser, wrongPasswords, wrongPasswordsOfNetwork, userLinks,
    * userLinksOfAddress, drafts, wrongSecretsOfClient, wrongSecrets, wrongGrants, wrongTokens,
    * wrongIntrospections, deviceRequests, pushedRequests, pushedRequestsOfAddress, signedByClient,
-   * usedProofs, clientDocuments, registrations, registrationsOfNetwork, unsignedLeakReports.
+   * usedProofs, clientDocuments, registrations, registrationsOfNetwork, unsignedLeakReports, and
+   * limits of extensions, such as `magic-link/mails`.
    *
    * Default: see docs/reference/settings.md. The variable `OAUTH2SERVER_LIMITS` accepts a
    * comma-separated list such as wrongTokens=500/60, that is 500 within 60 seconds (in code: {
@@ -433,7 +434,8 @@ export interface SettingsInput {
    */
   readonly limits?: SettingValues['limits']
   /**
-   * Disables all rate limits: passwords, secrets and tokens can be guessed without limit.
+   * Disables all rate limits, also those of extensions: passwords, secrets and tokens can be
+   * guessed without limit.
    *
    * Default: `false`. The variable `OAUTH2SERVER_DANGEROUSLY_IGNORE_LIMITS` accepts true or
    * false.

@@ -358,7 +358,7 @@ export const settings = {
   limits: setting({
     schema: z
       .partialRecord(
-        z.enum(limitNames),
+        z.union([z.enum(limitNames), z.templateLiteral([z.string(), '/', z.string()])]),
         z.strictObject({
           points: z.int().min(1).max(maxPoints),
           seconds: z.int().min(1).max(maxSeconds),
@@ -368,11 +368,11 @@ export const settings = {
     fromText: limits,
     accepts:
       'a comma-separated list such as wrongTokens=500/60, that is 500 within 60 seconds (in code: { wrongTokens: { points: 500, seconds: 60 } })',
-    sentence: `Overrides the default rate limits: ${limitNames.join(', ')}.`,
+    sentence: `Overrides the default rate limits: ${limitNames.join(', ')}, and limits of extensions, such as \`magic-link/mails\`.`,
   }),
   dangerouslyIgnoreLimits: flag(
     false,
-    'Disables all rate limits: passwords, secrets and tokens can be guessed without limit.',
+    'Disables all rate limits, also those of extensions: passwords, secrets and tokens can be guessed without limit.',
   ),
   tokenQuota: integer(
     0,

@@ -8,6 +8,7 @@ import {
   shortLived,
 } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
+import { settingsFrom } from '../../src/settings/settings-from-environment.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const grant = (type: string): Grant => ({
@@ -136,4 +137,40 @@ test('separates the values, events and limits of two extensions with the same na
   expect(found).toEqual([undefined, [{ by: key }]])
   await expect.poll(() => received).toEqual([['mine/happened', { times: 1 }]])
   expect((await fetch(`${app.issuer}/oauth/mine`)).status).toBe(429)
+})
+
+describe('the limits of an extension', () => {
+  const names = extensionNames('mine', { limits: { tries: { points: 1, seconds: 60 } } })
+  const asked: Endpoint = {
+    ...endpoint('/oauth/mine'),
+    async handle(request, server) {
+      await server.limits.consume(names.limits.tries, request.address)
+      return Response.json({})
+    },
+  }
+  const extensions = [{ name: 'mine', names, endpoints: [asked] }]
+  const statuses = async (options: object) => {
+    await using app = await startServer({ extensions, ...options })
+    const found: number[] = []
+    for (let sent = 0; sent < 4; sent += 1)
+      found.push((await fetch(`${app.issuer}/oauth/mine`)).status)
+    return found
+  }
+
+  test('have the numbers of the setting limits, in code and in the environment [T4200]', async () => {
+    expect(await statuses({})).toEqual([200, 429, 429, 429])
+    const { limits } = settingsFrom({ OAUTH2SERVER_LIMITS: 'mine/tries=3/60' })
+    expect(limits).toEqual({ 'mine/tries': { points: 3, seconds: 60 } })
+    expect(await statuses({ limits })).toEqual([200, 200, 200, 429])
+  })
+
+  test('are disabled by dangerouslyIgnoreLimits [T4201]', async () => {
+    expect(await statuses({ dangerouslyIgnoreLimits: true })).toEqual([200, 200, 200, 200])
+  })
+
+  test('are known by the names that the extensions declare [T4202]', async () => {
+    const limits = { 'mine/trys': { points: 1, seconds: 60 } }
+    await expect(startServer({ extensions, limits })).rejects.toThrow('Did you mean mine/tries?')
+    await expect(startServer({ limits })).rejects.toThrow('limits: mine/trys is not an option')
+  })
 })
