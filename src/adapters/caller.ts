@@ -1,6 +1,6 @@
 import type { Refusal } from '../http/refusal.ts'
 import type { AuthResult, PresentedCredentials } from '../model/auth.ts'
-import { onlyMembers } from '../model/members.ts'
+import { flag, onlyMembers, text } from '../model/members.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { LookAhead } from './asked-scopes.ts'
@@ -37,7 +37,7 @@ export interface SentCredentials extends PresentedCredentials {
 /** Authenticates a request. @throws errors that `server.refusalOf` converts to responses */
 export type Identify = (credentials: SentCredentials, ahead: LookAhead) => Promise<Caller>
 
-const checkOptions = onlyMembers<RestOptions>('rest()', { resource: true, requireAudience: true })
+const checkOptions = onlyMembers<RestOptions>('rest()', { resource: text, requireAudience: flag })
 
 /**
  * Creates the framework-independent part of the REST extension. The REST extension refuses invalid request targets
@@ -97,7 +97,7 @@ export interface RequireApiAuthOptions {
 }
 
 const checkAuthOptions = onlyMembers<RequireApiAuthOptions>('requireApiAuth()', {
-  allowAnonymous: true,
+  allowAnonymous: flag,
 })
 
 /** Creates a guard that requires an authenticated caller. @throws TypeError for an unknown option */

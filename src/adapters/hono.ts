@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
 import { jsonText } from '../http/response.ts'
 import type { Auth } from '../model/auth.ts'
-import { onlyMembers } from '../model/members.ts'
+import { callback, onlyMembers } from '../model/members.ts'
 import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
@@ -33,7 +33,7 @@ export interface HonoOptions {
   readonly remoteAddress?: (context: Context) => string | undefined
 }
 
-const checkOptions = onlyMembers<HonoOptions>('mount()', { remoteAddress: true })
+const checkOptions = onlyMembers<HonoOptions>('mount()', { remoteAddress: callback })
 
 interface NodeBindings {
   readonly incoming?: {
@@ -143,6 +143,7 @@ export const rest = (
   server: AuthorizationServer,
   { remoteAddress = ofNode, ...options }: HonoOptions & RestOptions = {},
 ): MiddlewareHandler => {
+  checkOptions({ remoteAddress })
   const identify = identifyAt(server, options)
   return async (context, next) => {
     const target = targetOf(context)

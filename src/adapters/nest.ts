@@ -17,7 +17,7 @@ import {
 } from '@nestjs/common'
 import { map, type Observable } from 'rxjs'
 import type { Auth as AuthOfCaller } from '../model/auth.ts'
-import { onlyMembers } from '../model/members.ts'
+import { flag, onlyMembers } from '../model/members.ts'
 import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
@@ -222,7 +222,7 @@ export const Resource = (
 }
 
 const checkOptions = onlyMembers<Pick<RestOptions, 'requireAudience'>>('Resource()', {
-  requireAudience: true,
+  requireAudience: flag,
 })
 
 /** Injects the authenticated caller as a parameter of a guarded method. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AuditActor, AuditOrigin } from '../model/audit-event.ts'
-import { onlyMembers } from '../model/members.ts'
+import { object, oneOf, onlyMembers, text } from '../model/members.ts'
 import type { User } from '../model/user.ts'
 import { storedUserAgent } from '../model/user-agent.ts'
 import type { HttpRequest } from './request.ts'
@@ -42,11 +42,11 @@ export const inNameOf = <T>(who: ActingAs, work: () => T): T => {
 }
 
 const checkActor = onlyMembers<ActingAs>('actingAs()', {
-  actor: true,
-  user: true,
-  address: true,
-  userAgent: true,
-  requestId: true,
+  actor: oneOf('user', 'client', 'command_line', 'system', 'unknown'),
+  user: object,
+  address: text,
+  userAgent: text,
+  requestId: text,
 })
 
 /** Returns the current actor and the origin of the request. Outside of a request, the actor is `system`. */

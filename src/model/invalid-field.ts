@@ -1,51 +1,55 @@
-import { onlyMembers } from './members.ts'
+import { accepted, number, oneOf, onlyMembers, text, whole } from './members.ts'
+
+/** The IDs of the problems. */
+export const fieldProblems = [
+  'emailInvalid',
+  'emailUnseen',
+  'emailLookAlike',
+  'nameMissing',
+  'nameTooLong',
+  'unseenCharacter',
+  'tooManyMarks',
+  'descriptionTooLong',
+  'websiteInvalid',
+  'redirectUriTooLong',
+  'redirectUriFragment',
+  'redirectUriResponseParameter',
+  'redirectUriCharacter',
+  'redirectUriPrivateUse',
+  'redirectUriInvalid',
+  'redirectUriNotHttps',
+  'redirectUrisMissing',
+  'redirectUrisUnused',
+  'tooManyRedirectUris',
+  'logoutUriInvalid',
+  'tooManyClients',
+  'tooManyPersonalTokens',
+  'scopeUnknown',
+  'expiresInvalid',
+  'expiresInPast',
+  'expiresTooLate',
+  'expiresMissing',
+  'expiredForGood',
+  'undoTooLate',
+  'confirmName',
+  'notRotatable',
+  'changedMeanwhile',
+  'overlapInvalid',
+  'passwordWrong',
+  'passwordTooShort',
+  'passwordTooLong',
+  'looksLikeSecret',
+  'ownAccount',
+  'usersElsewhere',
+  'credentialMissing',
+  'credentialsTooMany',
+  'credentialUnknown',
+  'credentialNotYours',
+  'other',
+] as const
 
 /** The ID of a problem. The pages have a translated message for each ID. */
-export type FieldProblem =
-  | 'emailInvalid'
-  | 'emailUnseen'
-  | 'emailLookAlike'
-  | 'nameMissing'
-  | 'nameTooLong'
-  | 'unseenCharacter'
-  | 'tooManyMarks'
-  | 'descriptionTooLong'
-  | 'websiteInvalid'
-  | 'redirectUriTooLong'
-  | 'redirectUriFragment'
-  | 'redirectUriResponseParameter'
-  | 'redirectUriCharacter'
-  | 'redirectUriPrivateUse'
-  | 'redirectUriInvalid'
-  | 'redirectUriNotHttps'
-  | 'redirectUrisMissing'
-  | 'redirectUrisUnused'
-  | 'tooManyRedirectUris'
-  | 'logoutUriInvalid'
-  | 'tooManyClients'
-  | 'tooManyPersonalTokens'
-  | 'scopeUnknown'
-  | 'expiresInvalid'
-  | 'expiresInPast'
-  | 'expiresTooLate'
-  | 'expiresMissing'
-  | 'expiredForGood'
-  | 'undoTooLate'
-  | 'confirmName'
-  | 'notRotatable'
-  | 'changedMeanwhile'
-  | 'overlapInvalid'
-  | 'passwordWrong'
-  | 'passwordTooShort'
-  | 'passwordTooLong'
-  | 'looksLikeSecret'
-  | 'ownAccount'
-  | 'usersElsewhere'
-  | 'credentialMissing'
-  | 'credentialsTooMany'
-  | 'credentialUnknown'
-  | 'credentialNotYours'
-  | 'other'
+export type FieldProblem = (typeof fieldProblems)[number]
 
 /** The problem of an invalid field, from which the pages build a message in the language of the reader. */
 export interface FieldDetail {
@@ -57,9 +61,9 @@ export interface FieldDetail {
 }
 
 const checkDetail = onlyMembers<FieldDetail>('InvalidField', {
-  problem: true,
-  value: true,
-  line: true,
+  problem: oneOf(...fieldProblems),
+  value: accepted('a text or a number', (value) => text.fits(value) || number.fits(value)),
+  line: whole(1),
 })
 
 /** The error for an invalid value of a field. Nothing was written. */

@@ -1,4 +1,4 @@
-import { onlyMembers } from './members.ts'
+import { anything, onlyMembers, recordOf, text, whole } from './members.ts'
 
 /**
  * The HTTP status of each error code in a response that is not a redirect. RFC 6749 §4.1.2.1 and §5.2,
@@ -63,9 +63,9 @@ export interface OAuthErrorOptions {
 }
 
 const checkOptions = onlyMembers<OAuthErrorOptions>('OAuthError', {
-  cause: true,
-  status: true,
-  headers: true,
+  cause: anything,
+  status: whole(400, 599),
+  headers: recordOf(text),
 })
 
 /** A protocol error. The client receives `message`; `cause` is only logged. */

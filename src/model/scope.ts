@@ -1,4 +1,4 @@
-import { onlyMembers } from './members.ts'
+import { flag, objectOf, oneOf, onlyMembers, recordOf, text } from './members.ts'
 import { OAuthError } from './oauth-error.ts'
 import { accessIn, type ScopeAccess } from './scope-access.ts'
 
@@ -42,14 +42,13 @@ export interface ScopeTexts {
 }
 
 const checkOptions = onlyMembers<ScopeOptions>('Scope', {
-  helpText: true,
-  group: true,
-  internal: true,
-  access: true,
-  risk: true,
-  translations: true,
+  helpText: text,
+  group: text,
+  internal: flag,
+  access: oneOf('read', 'write'),
+  risk: oneOf('high'),
+  translations: recordOf(objectOf<ScopeTexts>({ helpText: text, group: text })),
 })
-const checkTexts = onlyMembers<ScopeTexts>('Scope: translations', { helpText: true, group: true })
 
 // scope-token of RFC 6749 §3.3. The limit of 255 characters is not part of the RFC.
 const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/
@@ -90,7 +89,6 @@ export class Scope<const Id extends string = string> {
   constructor(id: Id, options: ScopeOptions = {}) {
     checkOptions(options)
     const { helpText = '', group = '', internal = false, access, risk, translations = {} } = options
-    for (const texts of Object.values(translations)) checkTexts(texts)
     if (typeof id !== 'string' || !scopeToken.test(id))
       throw new TypeError(
         `new Scope(id, options): id accepts a scope token (RFC 6749 §3.3) of at most 255 characters, such as 'notes:read'; the given value is ${JSON.stringify(id)}.`,

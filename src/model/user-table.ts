@@ -1,4 +1,16 @@
-import { type MemberNames, onlyMembers } from './members.ts'
+import {
+  type Accepted,
+  accepted,
+  callback,
+  flag,
+  listOf,
+  object,
+  objectOf,
+  oneOf,
+  onlyMembers,
+  required,
+  text,
+} from './members.ts'
 import type { User, UserId } from './user.ts'
 
 /**
@@ -107,44 +119,61 @@ export const locationOf = (users: UserTable | UserCallbacks | undefined): UsersL
   return 'name' in users ? users : 'elsewhere'
 }
 
+const column = accepted(
+  'the name of a column',
+  (value) => typeof value === 'string' && value !== '',
+)
+const keyType = oneOf('integer', 'text', 'uuid')
+const byApplication = { keyType, withPassword: callback, setActive: callback }
+
 const checkColumns = onlyMembers<UserTableColumns>('table()', {
-  id: true,
-  email: true,
-  active: true,
-  emailVerified: true,
-  isAdmin: true,
-  createdAt: true,
-  attributes: true,
-  keyType: true,
-  foreignKeys: true,
-  withPassword: true,
-  setActive: true,
+  id: required(column),
+  email: required(column),
+  active: column,
+  emailVerified: column,
+  isAdmin: column,
+  createdAt: column,
+  attributes: listOf(column),
+  foreignKeys: flag,
+  ...byApplication,
 })
 
-/** The names of the members of `UserCallbacks`. */
-export const callbackNames = Object.keys({
-  keyType: true,
-  find: true,
-  findByEmail: true,
-  search: true,
-  withPassword: true,
-  setActive: true,
-} satisfies MemberNames<UserCallbacks>)
+const callbacks = objectOf<UserCallbacks>({
+  find: required(
+    accepted(
+      'a function, or users must be the result of table()',
+      (value) => typeof value === 'function',
+    ),
+  ),
+  findByEmail: callback,
+  search: callback,
+  ...byApplication,
+})
+const tableOfUsers = objectOf<UserTable>({
+  name: required(text),
+  columns: required(object),
+  attributes: required(listOf(column)),
+  foreignKeys: flag,
+  ...byApplication,
+})
 
-const required = ['id', 'email'] as const
-const named = [...required, 'active', 'emailVerified', 'isAdmin', 'createdAt'] as const
+/** For the option `users`. */
+export const usersOption: Accepted = {
+  problems: (name, value) =>
+    (typeof value === 'object' && value !== null && 'name' in value
+      ? tableOfUsers
+      : callbacks
+    ).problems(name, value),
+}
 
 /**
  * Maps the application's own table of users, for the option `users`.
  * @throws TypeError for a missing column, an unknown option, or a column name that is not a text
  */
 export const table = (name: string, columns: UserTableColumns): UserTable => {
-  checkColumns(columns)
-  for (const option of named) {
-    const column = columns?.[option] ?? (required.some((one) => one === option) ? '' : undefined)
-    if (column !== undefined && (typeof column !== 'string' || column === ''))
-      throw new TypeError(`table(): ${option} must be the name of a column.`)
-  }
+  const [problem] = column.problems('table(): the name', name)
+  if (problem !== undefined) throw new TypeError(problem)
+  checkColumns(columns ?? {})
   return mapped(name, columns)
 }
 

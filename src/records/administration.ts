@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvalidField } from '../model/invalid-field.ts'
-import { onlyMembers } from '../model/members.ts'
+import { flag, onlyMembers, text } from '../model/members.ts'
 import type { User, UserId } from '../model/user.ts'
 import type { AnyClientSummary, ClientWithOwner } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
@@ -51,7 +51,7 @@ const emailOf = (
 
 const checkSearch = onlyMembers<{ readonly text: string; readonly isPersonal: boolean }>(
   'administration.tokenSummaries()',
-  { text: true, isPersonal: true },
+  { text: text, isPersonal: flag },
 )
 
 /** The lists and actions of the administration pages. */

@@ -1,6 +1,6 @@
 import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
-import { onlyMembers } from '../model/members.ts'
+import { listOf, onlyMembers, text } from '../model/members.ts'
 import type { UserId } from '../model/user.ts'
 import type { SealedConsent } from '../store/contract/authorizations.ts'
 import { ReferenceNotFound } from '../store/contract/errors.ts'
@@ -12,7 +12,7 @@ import { reusedSince } from './users/reused-ids.ts'
 import { Users } from './users/users.ts'
 
 const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('consents.grant()', {
-  declined: true,
+  declined: listOf(text),
 })
 
 /** Stores the decisions of users about clients. */

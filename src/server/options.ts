@@ -11,7 +11,6 @@ import type { UserCallbacks, UserTable } from '../model/user-table.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { Extension } from '../protocol/plug-ins.ts'
 import type { FindResourceOwner } from '../protocol/session/sessions.ts'
-import { names, type SettingName } from '../settings/settings.ts'
 import type { SettingsInput } from '../settings/settings-input.ts'
 import type { TransientsOpener } from '../store/contract/transients.ts'
 import type { AroundStore, StoreOpener } from '../store/store.ts'
@@ -79,35 +78,3 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   /** Wraps every store operation. */
   readonly aroundStore?: AroundStore
 }
-
-// The type `Record` makes the compiler report an option that is missing in this object. `names` lists the settings.
-const otherOptions: Record<Exclude<keyof AuthorizationServerOptions, SettingName>, true> = {
-  issuer: true,
-  secretKeys: true,
-  store: true,
-  transients: true,
-  scopes: true,
-  applicationRoot: true,
-  extensions: true,
-  views: true,
-  users: true,
-  resourceOwner: true,
-  pages: true,
-  clock: true,
-  random: true,
-  outbound: true,
-  resources: true,
-  registerClient: true,
-  onLeaked: true,
-  sendUserLink: true,
-  claims: true,
-  log: true,
-  aroundStore: true,
-  getClient: true,
-  getToken: true,
-  getUser: true,
-  saveToken: true,
-}
-
-/** The names of all options of `createAuthorizationServer`. */
-export const optionNames: readonly string[] = [...Object.keys(otherOptions), ...names]

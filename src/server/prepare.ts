@@ -1,8 +1,10 @@
 import { type RandomSource, systemRandom } from '../crypto/random.ts'
 import { KeyRing } from '../crypto/sealed.ts'
+import { object } from '../model/members.ts'
 import { locationOf, type UsersLocation } from '../model/user-table.ts'
 import type { VerifyJwt } from '../model/verify-jwt.ts'
 import type { Pages } from '../pages/pages.ts'
+import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { looseningWarnings } from '../settings/loosening-warnings.ts'
 import type { AroundStore } from '../store/store.ts'
 import { pagesOf } from './appearance.ts'
@@ -26,6 +28,8 @@ export interface Prepared extends CheckedOptions, Observers {
  * @throws InvalidSettings for invalid options
  */
 export const prepare = async (options: AuthorizationServerOptions): Promise<Prepared> => {
+  const [problem] = object.problems('createAuthorizationServer(): the options', options)
+  if (problem !== undefined) throw new InvalidSettings([problem])
   const { random = systemRandom, aroundStore = (_operation, run) => run() } = options
   const checked = await checkedOptions(options)
   const { settings, secrets } = checked

@@ -4,18 +4,21 @@ import { requireArgon2 } from '../crypto/passwords/argon2.ts'
 import { weaknessOf } from '../crypto/weak-secret.ts'
 import { unknownName } from '../model/likely-name.ts'
 import { loopbackHosts } from '../model/loopback.ts'
+import { type Accepted, object, objectOf } from '../model/members.ts'
 import { openidScopes } from '../model/openid-scopes.ts'
 import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
 import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from '../model/scope.ts'
 import type { VerifyJwt } from '../model/verify-jwt.ts'
+import { ownLimits } from '../protocol/extension-names.ts'
 import { InvalidSettings } from '../settings/invalid-settings.ts'
+import { limitNames } from '../settings/limit-table.ts'
 import { parseSettings } from '../settings/parse-settings.ts'
-import type { Settings } from '../settings/settings.ts'
+import { names, type Settings } from '../settings/settings.ts'
+import { acceptedOptions, numbersOfLimit } from './accepted-options.ts'
 import { entryPointScopes } from './entry-points.ts'
 import { extensionProblems } from './extension-problems.ts'
 import { importPath } from './import-path.ts'
-import { nestedProblems } from './nested-problems.ts'
-import { type AuthorizationServerOptions, optionNames } from './options.ts'
+import type { AuthorizationServerOptions } from './options.ts'
 
 export interface CheckedOptions {
   readonly settings: Settings
@@ -50,15 +53,19 @@ export const checkedOptions = async (
   }
   const unknown = Object.keys(options).filter((name) => !optionNames.includes(name))
   problems.push(...unknown.map((name) => unknownName(name, 'an option', optionNames)))
-  problems.push(...nestedProblems(options))
-  const settings = attempt(() =>
-    parseSettings({ ...options, cacheType: options.cacheType ?? defaultCacheType(options) }),
-  )
+  const wrong = Object.entries<Accepted>(acceptedOptions).flatMap(([name, option]) => {
+    const value: unknown = Reflect.get(options, name)
+    return value === undefined && option.isRequired !== true ? [] : option.problems(name, value)
+  })
+  problems.push(...(wrong.length > 0 ? wrong : limitsProblems(options)))
+  const settings = attempt(() => parseSettings({ ...options, cacheType: cacheTypeOf(options) }))
+  const issuer = attempt(() => checkedIssuer(options.issuer))
+  const secrets = attempt(() => checkedSecrets(options.secretKeys))
+  // The further checks read these values.
+  if (wrong.length > 0) throw new InvalidSettings(problems)
   // Argon2 is not needed if the application has its own users, because the application then checks the passwords.
   if (options.users === undefined)
     await requireArgon2().catch((error: Error) => problems.push(error.message))
-  const issuer = attempt(() => checkedIssuer(options.issuer))
-  const secrets = attempt(() => checkedSecrets(options.secretKeys))
   const declared = await entryPoints(options).catch((error: Error) => {
     problems.push(error.message)
     return []
@@ -100,6 +107,11 @@ export const checkedOptions = async (
       'allowFrontChannelIdTokens (OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS) requires openidConnect (OAUTH2SERVER_OPENID_CONNECT).',
     )
   }
+  if (settings?.requireDpopNonce && settings.dpop === 'off') {
+    problems.push(
+      'requireDpopNonce (OAUTH2SERVER_REQUIRE_DPOP_NONCE) requires dpop (OAUTH2SERVER_DPOP).',
+    )
+  }
   if (settings) attempt(() => checkTokenLength(settings))
   problems.push(...extensionProblems(options.extensions ?? []))
   const needsInitialToken =
@@ -123,6 +135,19 @@ export const checkedOptions = async (
   const whole = { ...described, resource: issuer }
   const all = [whole, ...resources.filter((resource) => resource !== described)]
   return { settings, issuer, basePath, secrets, scopes, errorView: view, resources: all }
+}
+
+const optionNames: readonly string[] = [...Object.keys(acceptedOptions), ...names]
+
+// The schema of the setting refuses other values.
+const limitsProblems = ({
+  limits,
+  extensions = [],
+}: AuthorizationServerOptions): readonly string[] => {
+  if (object.problems('limits', limits).length > 0) return []
+  const own = extensions.flatMap(({ names }) => (names ? ownLimits(names) : []))
+  const known = [...limitNames, ...own].map((name) => [name, objectOf(numbersOfLimit)] as const)
+  return objectOf(Object.fromEntries(known)).problems('limits', limits)
 }
 
 const checkedResources = (
@@ -181,8 +206,10 @@ const isIdentifier = (resource: unknown): boolean => {
   return isSafe && isNormal && username === '' && password === ''
 }
 
-const defaultCacheType = ({ transients }: AuthorizationServerOptions): Settings['cacheType'] =>
-  transients ? 'redis' : 'database'
+const cacheTypeOf = ({ cacheType, transients }: AuthorizationServerOptions): unknown => {
+  if (cacheType !== undefined) return cacheType
+  return transients ? 'redis' : 'database'
+}
 
 const cacheProblems = (
   { cacheType }: Settings,

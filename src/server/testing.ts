@@ -1,5 +1,5 @@
 import { randomString, systemRandom } from '../crypto/random.ts'
-import { onlyMembers } from '../model/members.ts'
+import { accepted, listOf, oneOf, onlyMembers, text, userId } from '../model/members.ts'
 import type { User, UserId } from '../model/user.ts'
 import { sqlite } from '../store/sqlite.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
@@ -66,10 +66,13 @@ export interface ActAs {
 }
 
 const checkOptions = onlyMembers<ActAs>('actAs()', {
-  user: true,
-  scopes: true,
-  as: true,
-  address: true,
+  user: accepted(
+    'a user or the ID of a user',
+    (value) => userId.fits(value) || (typeof value === 'object' && value !== null && 'id' in value),
+  ),
+  scopes: listOf(text),
+  as: oneOf('personal_token', 'client', 'session'),
+  address: text,
 })
 
 /** Creates a credential for a user, and returns an actor that uses it. */

@@ -1,5 +1,5 @@
 import type { PoolConfig } from 'pg'
-import { onlyMembers } from '../model/members.ts'
+import { flag, onlyMembers, text, timeout, whole } from '../model/members.ts'
 import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import { LockRetries, lockTimeout } from './sql/lock-retries.ts'
 import {
@@ -24,12 +24,15 @@ export type { PostgresPool }
  * accepted; the other options throw an error.
  */
 export interface PostgresOptions {
-  /** Maximum number of connections of this process. Default 10. */
+  /** Maximum number of connections of this process, from 1 to 10,000. Default 10. */
   readonly poolSize?: number
-  /** Maximum milliseconds to wait for a free connection of the pool, or to connect to PostgreSQL. Default 2,000. */
+  /**
+   * Maximum milliseconds to wait for a free connection of the pool, or to connect to PostgreSQL, from 1 to 3,600,000.
+   * Default 2,000.
+   */
   readonly connectTimeout?: number
   /**
-   * Maximum duration of a statement in milliseconds, at least 1. Default 3,000. If a transaction is idle for
+   * Maximum duration of a statement in milliseconds, from 1 to 3,600,000. Default 3,000. If a transaction is idle for
    * about this time, PostgreSQL closes the connection.
    */
   readonly statementTimeout?: number
@@ -49,6 +52,7 @@ export interface PostgresOptions {
  * A PostgreSQL database, version 13 or newer.
  * @param database a URL such as `postgres://user:password@host/database`, or a pool of the driver `pg` that the
  * application creates and ends
+ * @throws TypeError for an unknown option or a wrong value
  */
 export const postgres = (
   database: string | PostgresPool,
@@ -59,12 +63,12 @@ export const postgres = (
 }
 
 const checkOptions = onlyMembers<PostgresOptions>('postgres()', {
-  poolSize: true,
-  connectTimeout: true,
-  statementTimeout: true,
-  schema: true,
-  prepare: true,
-  batch: true,
+  poolSize: whole(1, 10_000),
+  connectTimeout: timeout,
+  statementTimeout: timeout,
+  schema: text,
+  prepare: flag,
+  batch: flag,
 })
 
 const openerOf = (database: string | PostgresPool, options: PostgresOptions): StoreOpener => ({
@@ -248,11 +252,7 @@ const withSettings = (url: string, settings: readonly string[]): PoolConfig => {
 
 /** @throws StoreUnusable for an invalid option */
 const check = (database: string | PostgresPool, options: PostgresOptions): void => {
-  const { statementTimeout = 3_000, schema, prepare = true } = options
-  if (!(Number.isInteger(statementTimeout) && statementTimeout > 0))
-    throw new StoreUnusable(
-      'statementTimeout accepts whole milliseconds from 1. The timeout cannot be disabled, because a request must never hang.',
-    )
+  const { schema, prepare = true } = options
   if (typeof database !== 'string') checkPool(database, options)
   // Other characters could end the name. PostgreSQL would interpret the rest of the text as a setting or a statement.
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema))

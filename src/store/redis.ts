@@ -6,7 +6,7 @@ import {
   ErrorReply,
   RootNodesUnavailableError,
 } from '@redis/client'
-import { onlyMembers } from '../model/members.ts'
+import { accepted, object, onlyMembers, timeout } from '../model/members.ts'
 import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import type { TransientsOpener } from './contract/transients.ts'
 import { parseAddress } from './redis/address.ts'
@@ -23,17 +23,20 @@ export interface RedisOptions {
   readonly keyPrefix?: string
   /** Milliseconds to wait for a connection. Default 2,000. */
   readonly connectTimeout?: number
-  /** Milliseconds to wait for the response to a command. Default 1,000. */
+  /** Milliseconds to wait for the response to a command. Default 1,000. Timeouts accept 1 to 3,600,000. */
   readonly commandTimeout?: number
   /** TLS options for `rediss://`, for instance `{ ca }` for a certificate that your own authority signed. */
   readonly tls?: ConnectionOptions
 }
 
 const checkOptions = onlyMembers<RedisOptions>('redis()', {
-  keyPrefix: true,
-  connectTimeout: true,
-  commandTimeout: true,
-  tls: true,
+  keyPrefix: accepted(
+    'a string of at most 200 characters',
+    (value) => typeof value === 'string' && value.length <= 200,
+  ),
+  connectTimeout: timeout,
+  commandTimeout: timeout,
+  tls: object,
 })
 
 /**

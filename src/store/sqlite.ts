@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Kysely } from 'kysely'
-import { onlyMembers } from '../model/members.ts'
+import { accepted, flag, oneOf, onlyMembers } from '../model/members.ts'
 import { StoreUnusable } from './contract/errors.ts'
 import { newHandle } from './sql/handle.ts'
 import { sqlStore } from './sql/sql-store.ts'
@@ -27,13 +27,24 @@ export interface SqliteOptions {
 /**
  * An embedded SQLite database in the file at `path`. Creates the directory if it is missing. `:memory:` stores
  * everything in the memory of this process.
+ * @throws TypeError for an unknown option or a wrong value
  */
 export const sqlite = (path: string, options: SqliteOptions = {}): StoreOpener => {
+  const [problem] = file.problems('sqlite(): the path', path)
+  if (problem !== undefined) throw new TypeError(problem)
   checkOptions(options)
   return openerOf(path, options)
 }
 
-const checkOptions = onlyMembers<SqliteOptions>('sqlite()', { synchronous: true, batch: true })
+// SQLite would create a temporary database for an empty path.
+const file = accepted(
+  'the path of a file, or :memory:',
+  (value) => typeof value === 'string' && value !== '',
+)
+const checkOptions = onlyMembers<SqliteOptions>('sqlite()', {
+  synchronous: oneOf('NORMAL', 'FULL'),
+  batch: flag,
+})
 
 const openerOf = (
   path: string,

@@ -305,7 +305,7 @@ describe('scopes', () => {
       await problemsOf({
         scopes: [{ id: 'a', helpText: '', group: '', isInternal: false } as Scope],
       }),
-    ).toEqual([expect.stringContaining('Only a Scope')])
+    ).toEqual(['scopes: each member must be a Scope.'])
   })
 
   test('rejects unregistered default scopes', async () => {

@@ -1,9 +1,11 @@
 import { EventEmitter } from 'node:events'
 import { createServer } from 'node:http'
+import { inspect } from 'node:util'
 import {
   type AuthorizationServer,
   createAuthorizationServer,
   InvalidField,
+  InvalidSettings,
   OAuthError,
   Scope,
   shortLived,
@@ -23,11 +25,12 @@ import { actAs, createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAst } from 'vitest/node'
 import { publicDeclarations } from '../../scripts/api-reference.js'
+import { names as settingNames, settings } from '../../src/settings/settings.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the objects of this test have members that the types do not permit
 type Wrong = any
 
-const wrong: Wrong = { mistyped: 1 }
+const unknown = { mistyped: 1 }
 const request = () => new Request('http://localhost/')
 
 let server: AuthorizationServer
@@ -48,78 +51,92 @@ const personalToken = async () => {
 
 const clientId = async () => (await server.clients.create({ name: 'x' })).client.clientId
 
-/** Passes an object with an unknown member to each parameter that takes options. */
-const calls: Readonly<Record<string, () => unknown>> = {
-  'createAuthorizationServer 0': () =>
+/** Passes an object with an unknown member, or with a wrong value, to each parameter that takes options. */
+const calls: Readonly<Record<string, (wrong: Wrong) => unknown>> = {
+  'createAuthorizationServer 0': (wrong) =>
     createAuthorizationServer({
       issuer: 'http://localhost',
       secretKeys: ['a secret key for tests, and for tests alone'],
       store: sqlite(':memory:'),
       ...wrong,
     }),
-  'InvalidField.constructor 2': () => new InvalidField('x', 'y', wrong),
-  'OAuthError.constructor 2': () => new OAuthError('invalid_request', 'x', wrong),
-  'Scope.constructor 1': () => new Scope('x', wrong),
-  'shortLived 0': () => shortLived(wrong),
-  'table 1': () => table('people', { id: 'id', email: 'email', ...wrong }),
-  'AuthorizationServer.fetch 1': async () => server.fetch(request(), wrong),
-  'AuthorizationServer.currentUser 1': () => server.currentUser(request(), wrong),
-  'AuthorizationServer.actingAs 0': () => server.actingAs(wrong, () => undefined),
-  'AuthorizationServer.rotateSecretKeys 0': () => server.rotateSecretKeys(wrong),
-  'environment:listen 1': () => listen(() => undefined, { port: 0, host: '127.0.0.1', ...wrong }),
-  'environment:closeOnSignal 2': () => closeOnSignal(createServer(), async () => undefined, wrong),
-  'express:rest 1': () => express.rest(server, wrong),
-  'express:requireApiAuth 0': () => express.requireApiAuth(wrong),
-  'fastify:rest 1': () => fastify.rest(server, wrong),
-  'fastify:requireApiAuth 0': () => fastify.requireApiAuth(wrong),
-  'fetch:credentialsOf 1': () => fetching.credentialsOf(request(), wrong, server),
-  'fetch:rest 2': () => fetching.rest(server, request(), wrong),
-  'fetch:rest 3': () => fetching.rest(server, request(), {}, wrong),
-  'fetch:page 2': async () => fetching.page(server, request(), wrong),
-  'fetch:requireApiAuth 0': () => fetching.requireApiAuth(wrong),
-  'hono:mount 1': () => hono.mount(server, wrong),
-  'hono:rest 1': () => hono.rest(server, wrong),
-  'hono:requireApiAuth 0': () => hono.requireApiAuth(wrong),
-  'hono:page 1': () => hono.page(server, wrong),
-  'nest:RequireApiAuth 0': () => nest.RequireApiAuth(wrong),
-  'nest:Resource 1': () => nest.Resource('https://api.example', wrong),
-  'node:rest 1': () => node.rest(server, wrong),
-  'node:requireApiAuth 0': () => node.requireApiAuth(wrong),
-  'postgres:postgres 1': () => postgres('postgres://localhost/x', wrong),
-  'redis:redis 1': () => redis('redis://localhost', wrong),
-  'sqlite:sqlite 1': () => sqlite(':memory:', wrong),
-  'testing:createTestServer 0': () => createTestServer(wrong),
-  'testing:actAs 1': () => actAs(server, wrong),
-  'scopes:Scope.constructor 1': () => new Scope('x', wrong),
-  'Clients.create 0': () => server.clients.create({ name: 'x', ...wrong }),
-  'Clients.create 2': () => server.clients.create({ name: 'x' }, undefined, wrong),
-  'Clients.mark 1': async () => server.clients.mark(await clientId(), wrong),
-  'Clients.update 1': async () => server.clients.update(await clientId(), wrong),
-  'Clients.update 2': async () => server.clients.update(await clientId(), {}, wrong),
-  'Clients.updateWithSecret 1': async () =>
+  'InvalidField.constructor 2': (wrong) => new InvalidField('x', 'y', wrong),
+  'OAuthError.constructor 2': (wrong) => new OAuthError('invalid_request', 'x', wrong),
+  'Scope.constructor 1': (wrong) => new Scope('x', wrong),
+  'shortLived 0': (wrong) => shortLived(wrong),
+  'table 1': (wrong) => table('people', { id: 'id', email: 'email', ...wrong }),
+  'AuthorizationServer.fetch 1': async (wrong) => server.fetch(request(), wrong),
+  'AuthorizationServer.currentUser 1': (wrong) => server.currentUser(request(), wrong),
+  'AuthorizationServer.actingAs 0': (wrong) => server.actingAs(wrong, () => undefined),
+  'AuthorizationServer.rotateSecretKeys 0': (wrong) => server.rotateSecretKeys(wrong),
+  'environment:listen 1': (wrong) =>
+    listen(() => undefined, { port: 0, host: '127.0.0.1', ...wrong }),
+  'environment:closeOnSignal 2': (wrong) =>
+    closeOnSignal(createServer(), async () => undefined, wrong),
+  'express:rest 1': (wrong) => express.rest(server, wrong),
+  'express:requireApiAuth 0': (wrong) => express.requireApiAuth(wrong),
+  'fastify:rest 1': (wrong) => fastify.rest(server, wrong),
+  'fastify:requireApiAuth 0': (wrong) => fastify.requireApiAuth(wrong),
+  'fetch:credentialsOf 1': (wrong) => fetching.credentialsOf(request(), wrong, server),
+  'fetch:rest 2': (wrong) => fetching.rest(server, request(), wrong),
+  'fetch:rest 3': (wrong) => fetching.rest(server, request(), {}, wrong),
+  'fetch:page 2': async (wrong) => fetching.page(server, request(), wrong),
+  'fetch:requireApiAuth 0': (wrong) => fetching.requireApiAuth(wrong),
+  'hono:mount 1': (wrong) => hono.mount(server, wrong),
+  'hono:rest 1': (wrong) => hono.rest(server, wrong),
+  'hono:requireApiAuth 0': (wrong) => hono.requireApiAuth(wrong),
+  'hono:page 1': (wrong) => hono.page(server, wrong),
+  'nest:RequireApiAuth 0': (wrong) => nest.RequireApiAuth(wrong),
+  'nest:Resource 1': (wrong) => nest.Resource('https://api.example', wrong),
+  'node:rest 1': (wrong) => node.rest(server, wrong),
+  'node:requireApiAuth 0': (wrong) => node.requireApiAuth(wrong),
+  'postgres:postgres 1': (wrong) => postgres('postgres://localhost/x', wrong),
+  'redis:redis 1': (wrong) => redis('redis://localhost', wrong),
+  'sqlite:sqlite 1': (wrong) => sqlite(':memory:', wrong),
+  'testing:createTestServer 0': (wrong) => createTestServer(wrong),
+  'testing:actAs 1': (wrong) => actAs(server, wrong),
+  'scopes:Scope.constructor 1': (wrong) => new Scope('x', wrong),
+  'Clients.create 0': (wrong) => server.clients.create({ name: 'x', ...wrong }),
+  'Clients.create 2': (wrong) => server.clients.create({ name: 'x' }, undefined, wrong),
+  'Clients.mark 1': async (wrong) => server.clients.mark(await clientId(), wrong),
+  'Clients.update 1': async (wrong) => server.clients.update(await clientId(), wrong),
+  'Clients.update 2': async (wrong) => server.clients.update(await clientId(), {}, wrong),
+  'Clients.updateWithSecret 1': async (wrong) =>
     server.clients.updateWithSecret(await clientId(), wrong),
-  'Clients.updateWithSecret 2': async () =>
+  'Clients.updateWithSecret 2': async (wrong) =>
     server.clients.updateWithSecret(await clientId(), {}, wrong),
-  'Clients.resetClientSecret 1': async () =>
+  'Clients.resetClientSecret 1': async (wrong) =>
     server.clients.resetClientSecret(await clientId(), wrong),
-  'Tokens.createPersonal 2': async () =>
+  'Tokens.createPersonal 2': async (wrong) =>
     server.tokens.createPersonal('x', (await personalToken()).id, wrong),
-  'PersonalTokens.create 2': async () =>
+  'PersonalTokens.create 2': async (wrong) =>
     server.personalTokens.create('x', (await personalToken()).id, wrong),
-  'PersonalTokens.update 1': async () =>
+  'PersonalTokens.update 1': async (wrong) =>
     server.personalTokens.update((await personalToken()).managed as Wrong, wrong),
-  'PersonalTokens.rotate 1': async () =>
+  'PersonalTokens.rotate 1': async (wrong) =>
     server.personalTokens.rotate((await personalToken()).token.id, wrong),
-  'Administration.tokenSummaries 0': async () =>
+  'Administration.tokenSummaries 0': async (wrong) =>
     server.administration.tokenSummaries(wrong, { after: null, limit: 1 }),
-  'Activity.search 0': () => server.activity.search(wrong, { after: null, limit: 1 }),
-  'Activity.all 0': () => server.activity.all(wrong).next(),
-  'Activity.counts 0': () => server.activity.counts(wrong).next(),
-  'Activity.totals 0': () => server.activity.totals(wrong, 1),
-  'Activity.verify 0': () => server.activity.verify(wrong),
-  'Users.create 0': () => server.users.create({ email: 'a@b.example', password: null, ...wrong }),
-  'Users.setEmail 2': () => server.users.setEmail(1, 'a@b.example', wrong),
-  'Consents.grant 3': async () => server.consents.grant(1, await clientId(), [], wrong),
+  'Activity.search 0': (wrong) => server.activity.search(wrong, { after: null, limit: 1 }),
+  'Activity.all 0': (wrong) => server.activity.all(wrong).next(),
+  'Activity.counts 0': (wrong) => server.activity.counts(wrong).next(),
+  'Activity.totals 0': (wrong) => server.activity.totals(wrong, 1),
+  'Activity.verify 0': (wrong) => server.activity.verify(wrong),
+  'Users.create 0': (wrong) =>
+    server.users.create({ email: 'a@b.example', password: null, ...wrong }),
+  'Users.setEmail 2': (wrong) => server.users.setEmail(1, 'a@b.example', wrong),
+  'Consents.grant 3': async (wrong) => server.consents.grant(1, await clientId(), [], wrong),
+}
+
+/** Returns the error of a call, or `accepted`. */
+const outcomeOf = async (call: () => unknown): Promise<unknown> => {
+  try {
+    const result = await call()
+    if (result instanceof EventEmitter) result.removeAllListeners()
+    return 'accepted'
+  } catch (error) {
+    return error
+  }
 }
 
 /** Parameters that are no options, with the reason. */
@@ -166,11 +183,123 @@ const isOptions = (type: Node | undefined): boolean => {
   return node.type === 'TSInterfaceDeclaration' && node.body.body.some((one: Node) => one.optional)
 }
 
-const takingOptions = (label: string, parameters: readonly Node[]): readonly string[] =>
+const takingOptions = (label: string, parameters: readonly Node[]): readonly Parameter[] =>
   parameters.flatMap((parameter, index) => {
     const { typeAnnotation } = parameter.type === 'AssignmentPattern' ? parameter.left : parameter
-    return isOptions(typeAnnotation?.typeAnnotation) ? [`${label} ${index}`] : []
+    const type: Node | undefined = typeAnnotation?.typeAnnotation
+    return type && isOptions(type) ? [{ label: `${label} ${index}`, type }] : []
   })
+
+/** Returns the declaration to which a type refers. */
+const declared = ({ typeName }: Node): Node | undefined => {
+  const code = declarations.get(typeName.name)?.code
+  return code === undefined ? undefined : parsed(code)
+}
+
+const literalsOf = (type: Node): readonly string[] =>
+  type.type === 'TSUnionType' ? type.types.flatMap(literalsOf) : [String(type.literal?.value ?? '')]
+
+/** Returns the members of an object of options, with their types. */
+const membersOf = (type: Node): readonly (readonly [name: string, type: Node])[] => {
+  const signatures = (members: readonly Node[]) =>
+    members.flatMap((member): readonly [string, Node][] => {
+      const { key, typeAnnotation } = member
+      if (member.type === 'TSMethodSignature') return [[key.name, { type: 'TSFunctionType' }]]
+      return typeAnnotation ? [[key.name, typeAnnotation.typeAnnotation]] : []
+    })
+  if (type.type === 'TSTypeLiteral') return signatures(type.members)
+  if (type.type === 'TSUnionType' || type.type === 'TSIntersectionType')
+    return type.types.flatMap(membersOf)
+  if (type.type !== 'TSTypeReference') return []
+  const [argument, keys] = type.typeArguments?.params ?? []
+  const { name } = type.typeName
+  if (name === 'Partial' || name === 'Readonly' || name === 'Required') return membersOf(argument)
+  if (name === 'Pick')
+    return membersOf(argument).filter(([member]) => literalsOf(keys).includes(member))
+  if (name === 'Omit')
+    return membersOf(argument).filter(([member]) => !literalsOf(keys).includes(member))
+  const node = declared(type)
+  if (node?.type === 'TSTypeAliasDeclaration') return membersOf(node.typeAnnotation)
+  if (node?.type !== 'TSInterfaceDeclaration') return []
+  const inherited = (node.extends ?? []).map(({ expression, typeArguments }: Node) => ({
+    type: 'TSTypeReference',
+    typeName: expression,
+    typeArguments,
+  }))
+  return [...inherited.flatMap(membersOf), ...signatures(node.body.body)]
+}
+
+/** A value of each kind, and values that no option accepts. */
+const samples: readonly (readonly [kind: string, value: unknown])[] = [
+  ['string', 'mistyped'],
+  ['number', 5],
+  ['boolean', true],
+  ['null', null],
+  ['array', []],
+  ['object', {}],
+  ['function', () => undefined],
+  ['nothing', Number.NaN],
+  ['nothing', Number.POSITIVE_INFINITY],
+  ['nothing', Symbol('mistyped')],
+]
+
+const kindOf: Readonly<Record<string, string>> = {
+  TSStringKeyword: 'string',
+  TSTemplateLiteralType: 'string',
+  TSNumberKeyword: 'number',
+  TSBooleanKeyword: 'boolean',
+  TSNullKeyword: 'null',
+  TSArrayType: 'array',
+  TSTupleType: 'array',
+  TSFunctionType: 'function',
+  TSTypeLiteral: 'object',
+  TSMappedType: 'object',
+}
+
+/** Returns the kinds of the values of a type; undefined for a type that accepts everything. */
+const kindsOf = (type: Node): readonly string[] | undefined => {
+  const kind = kindOf[type.type]
+  if (kind !== undefined) return [kind]
+  if (type.type === 'TSParenthesizedType' || type.type === 'TSTypeOperator')
+    return kindsOf(type.typeAnnotation)
+  if (type.type === 'TSIntersectionType') return kindsOf(type.types[0])
+  if (type.type === 'TSUnionType') {
+    const all: readonly (readonly string[] | undefined)[] = type.types.map(kindsOf)
+    return all.some((kinds) => kinds === undefined)
+      ? undefined
+      : all.flatMap((kinds) => kinds ?? [])
+  }
+  if (type.type === 'TSLiteralType')
+    return typeof type.literal.value === 'boolean' ? ['boolean'] : []
+  if (type.type === 'TSUndefinedKeyword') return []
+  if (type.type !== 'TSTypeReference') return undefined
+  const [argument] = type.typeArguments?.params ?? []
+  const { name } = type.typeName
+  if (name === 'Readonly') return kindsOf(argument)
+  if (/^(?:Readonly)?Array$/.test(name)) return ['array']
+  const node = declared(type)
+  if (node?.type === 'TSTypeAliasDeclaration') return kindsOf(node.typeAnnotation)
+  const isCallable = node?.body?.body?.some?.(
+    (one: Node) => one.type === 'TSCallSignatureDeclaration',
+  )
+  return [isCallable ? 'function' : 'object']
+}
+
+/** Returns the values that an option of a type must refuse. */
+const wrongValues = (type: Node): readonly unknown[] => {
+  const kinds = kindsOf(type)
+  if (!kinds) return []
+  const alone = samples.filter(([kind]) => !kinds.includes(kind)).map(([, value]) => value)
+  const list = type.type === 'TSTypeOperator' ? type.typeAnnotation : type
+  const item = list.type === 'TSArrayType' ? kindsOf(list.elementType) : undefined
+  const items = samples.filter(([kind]) => item && !item.includes(kind))
+  return [...alone, ...items.map(([, value]) => [value])]
+}
+
+interface Parameter {
+  readonly label: string
+  readonly type: Node
+}
 
 /** Returns the parameters of a declaration that take options, such as `table 1`. */
 const optionsOf = ({
@@ -199,18 +328,22 @@ const optionsOf = ({
   )
 }
 
+const recordClasses = [...(declarations.get('Records')?.code ?? '').matchAll(/: (\w+);/g)].map(
+  ([, name = '']) => name,
+)
+/** Every parameter of a public function that takes options. */
+const parameters = all
+  .filter(({ name, entry, code }) =>
+    entry === undefined
+      ? recordClasses.includes(name)
+      : /^(?:const|class) /.test(code) || name === 'AuthorizationServer',
+  )
+  .filter(({ name }) => name !== 'UserProxy' && !open.test(name))
+  .flatMap(optionsOf)
+
 describe('objects of options', () => {
   test('every public function that takes options is tested here [T3415]', () => {
-    const records = [...(declarations.get('Records')?.code ?? '').matchAll(/: (\w+);/g)]
-    const classes = records.map(([, name = '']) => name)
-    const found = all
-      .filter(({ name, entry, code }) =>
-        entry === undefined
-          ? classes.includes(name)
-          : /^(?:const|class) /.test(code) || name === 'AuthorizationServer',
-      )
-      .filter(({ name }) => name !== 'UserProxy' && !open.test(name))
-      .flatMap(optionsOf)
+    const found = parameters.map(({ label }) => label)
     const isErrorCode = (name: string) => name === 'OAuthError.constructor 0'
     const unique = [...new Set(found)].filter((name) => !isErrorCode(name)).sort()
     expect(unique).toEqual([...Object.keys(calls), ...Object.keys(others)].sort())
@@ -219,15 +352,39 @@ describe('objects of options', () => {
   test.each(Object.entries(calls))(
     '%s refuses an unknown member and names it [T3416]',
     async (_, call) => {
-      const error = await Promise.resolve()
-        .then(call)
-        .then((result) => {
-          if (result instanceof EventEmitter) result.removeAllListeners()
-          return 'accepted'
-        }, String)
-      expect(error).toContain('mistyped is not an option')
+      expect(String(await outcomeOf(() => call(unknown)))).toContain('mistyped is not an option')
     },
   )
+
+  test.each(Object.entries(calls))(
+    '%s refuses each option of a wrong type and names it [T4203]',
+    async (label, call) => {
+      const type = parameters.find((one) => one.label === label)?.type
+      const options = membersOf(type as Node)
+      expect(options).not.toEqual([])
+      const accepted: string[] = []
+      for (const [name, declaredType] of options)
+        for (const value of wrongValues(declaredType)) {
+          const error = await outcomeOf(() => call({ [name]: value }))
+          if (error instanceof InvalidField) continue
+          const isNamed =
+            (error instanceof TypeError || error instanceof InvalidSettings) &&
+            new RegExp(`\\b${name}\\b.* (?:must|accepts|missing)\\b`).test(error.message)
+          if (!isNamed) accepted.push(`${name}: ${inspect(value)}: ${error}`)
+        }
+      expect(accepted).toEqual([])
+    },
+  )
+
+  test.each(settingNames)('the setting %s is named if its type is wrong [T4204]', async (name) => {
+    for (const [, value] of samples) {
+      const isAccepted = settings[name].schema.safeParse(value).success
+      // The unknown option refuses the start, after the other options were checked.
+      const error = await outcomeOf(() => createTestServer({ [name]: value, ...unknown } as Wrong))
+      expect(error).toBeInstanceOf(InvalidSettings)
+      if (!isAccepted) expect((error as Error).message).toMatch(new RegExp(`\\b${name} .*accepts`))
+    }
+  })
 
   test.each([
     ['enabled', { enabled: 'active' }, 'The options are id, email, active'],

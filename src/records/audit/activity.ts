@@ -1,5 +1,5 @@
 import type { AuditRecord } from '../../model/audit-event.ts'
-import { onlyMembers } from '../../model/members.ts'
+import { callback, onlyMembers, text, time, whole } from '../../model/members.ts'
 import type { RoutineCount } from '../../model/routine-count.ts'
 import type { UserId } from '../../model/user.ts'
 import type { AuditFilter } from '../../store/contract/audit.ts'
@@ -14,17 +14,17 @@ import {
 } from './audit-verification.ts'
 
 const checkSearch = onlyMembers<ActivitySearch>('activity', {
-  user: true,
-  event: true,
-  clientId: true,
-  tokenId: true,
-  address: true,
-  since: true,
-  until: true,
+  user: text,
+  event: text,
+  clientId: text,
+  tokenId: whole(0),
+  address: text,
+  since: time,
+  until: time,
 })
 const checkVerification = onlyMembers<AuditVerificationOptions>('activity.verify()', {
-  head: true,
-  onDefect: true,
+  head: text,
+  onDefect: callback,
 })
 
 /** The number of events per query when all events are read. */

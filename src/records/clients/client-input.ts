@@ -1,5 +1,14 @@
 import type { Client, ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
-import { onlyMembers } from '../../model/members.ts'
+import {
+  accepted,
+  flag,
+  listOf,
+  object,
+  onlyMembers,
+  orNull,
+  text,
+  userId,
+} from '../../model/members.ts'
 import type { OpenIdClientMetadata } from '../../model/openid-client-metadata.ts'
 import type { UserId } from '../../model/user.ts'
 
@@ -36,24 +45,27 @@ export interface ClientInput {
 
 /** Refuses unknown fields of a client. @throws TypeError */
 export const checkClientInput = onlyMembers<ClientInput>('clients', {
-  name: true,
-  description: true,
-  website: true,
-  logoUri: true,
-  userId: true,
-  isConfidential: true,
-  isInternal: true,
-  redirectUris: true,
-  defaultScopes: true,
-  optionalScopes: true,
-  allowedScopes: true,
-  grantTypes: true,
-  responseTypes: true,
-  tokenEndpointAuthMethod: true,
-  defaultResource: true,
-  jwks: true,
-  jwksUri: true,
-  openid: true,
+  name: text,
+  description: text,
+  website: text,
+  logoUri: text,
+  userId: orNull(userId),
+  isConfidential: flag,
+  isInternal: flag,
+  redirectUris: accepted(
+    'a string or an array of strings',
+    (value) => text.fits(value) || listOf(text).problems('', value).length === 0,
+  ),
+  defaultScopes: listOf(text),
+  optionalScopes: listOf(text),
+  allowedScopes: orNull(listOf(text)),
+  grantTypes: orNull(listOf(text)),
+  responseTypes: orNull(listOf(text)),
+  tokenEndpointAuthMethod: orNull(text),
+  defaultResource: orNull(text),
+  jwks: orNull(text),
+  jwksUri: orNull(text),
+  openid: object,
 })
 
 /** The fields of a client that no user registered: its origin, registration token and metadata. */

@@ -1,7 +1,7 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
-import { onlyMembers } from '../../model/members.ts'
+import { anything, flag, oneOf, onlyMembers, orNull, text, whole } from '../../model/members.ts'
 import type { UserId } from '../../model/user.ts'
 import type { AuthorizedSummary, ClientSummary } from '../../store/contract/clients.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
@@ -36,19 +36,19 @@ import {
 } from './reset-credentials.ts'
 import { describedClient, keepDescribed } from './self-described.ts'
 
-const checkMost = onlyMembers<{ readonly most?: number }>('clients.create()', { most: true })
+const checkMost = onlyMembers<{ readonly most?: number }>('clients.create()', { most: whole(0) })
 const checkRegistration = onlyMembers<Registration>('clients: the registration', {
-  origin: true,
-  registrationToken: true,
-  metadata: true,
+  origin: oneOf('owner', 'registration', 'metadata_document'),
+  registrationToken: orNull(text),
+  metadata: text,
 })
 const checkMarks = onlyMembers<Marks>('clients.mark()', {
-  isVerified: true,
-  isDisabled: true,
-  isPinned: true,
+  isVerified: flag,
+  isDisabled: flag,
+  isPinned: flag,
 })
 const checkReset = onlyMembers<{ readonly overlap?: number }>('clients.resetClientSecret()', {
-  overlap: true,
+  overlap: anything,
 })
 
 /** Registers client applications, finds them and changes them. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
-import { onlyMembers } from '../../model/members.ts'
+import { callback, onlyMembers } from '../../model/members.ts'
 import type { ResealedRow, RowKey, SealedRows } from '../../store/contract/sealed.ts'
 import { AuditChain } from '../audit/audit-chain.ts'
 import type { RecordsContext } from '../context.ts'
@@ -42,7 +42,7 @@ export interface KeyRotationOptions {
   readonly onProgress?: (progress: KeyRotationProgress) => void
 }
 
-const checkOptions = onlyMembers<KeyRotationOptions>('rotateSecretKeys()', { onProgress: true })
+const checkOptions = onlyMembers<KeyRotationOptions>('rotateSecretKeys()', { onProgress: callback })
 
 /** The number of rows that are read and written in one transaction. */
 const batch = 250

@@ -2,7 +2,17 @@ import { digestOf } from '../../crypto/digest.ts'
 import { newPersonalTokenValue } from '../../crypto/personal-token-value.ts'
 import { validName } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
-import { onlyMembers } from '../../model/members.ts'
+import {
+  anything,
+  flag,
+  listOf,
+  number,
+  onlyMembers,
+  orNull,
+  text,
+  time,
+  whole,
+} from '../../model/members.ts'
 import { maxOverlap } from '../../model/overlap.ts'
 import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
 import { Token, type TokenFields } from '../../model/token.ts'
@@ -53,19 +63,19 @@ export interface RotationOptions {
 }
 
 const checkOptions = onlyMembers<PersonalTokenOptions>('createPersonal()', {
-  scopes: true,
-  isInternal: true,
-  expiresIn: true,
-  most: true,
+  scopes: listOf(text),
+  isInternal: flag,
+  expiresIn: anything,
+  most: whole(0),
 })
 const checkChanges = onlyMembers<TokenChanges>('personalTokens.update()', {
-  name: true,
-  scopes: true,
-  expires: true,
+  name: text,
+  scopes: listOf(text),
+  expires: orNull(time),
 })
 const checkRotation = onlyMembers<RotationOptions>('personalTokens.rotate()', {
-  overlap: true,
-  maxExpiresIn: true,
+  overlap: anything,
+  maxExpiresIn: number,
 })
 
 /** A new personal token with its value. Later look-ups do not return the value. */

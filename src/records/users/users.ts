@@ -5,7 +5,7 @@ import { randomNumber } from '../../crypto/random.ts'
 import { emailKey, emailPrefixes, emailSpellings, validEmail } from '../../model/email-address.ts'
 import { validPassword } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
-import { onlyMembers } from '../../model/members.ts'
+import { flag, onlyMembers, orNull, text } from '../../model/members.ts'
 import type { FoundToken } from '../../model/token.ts'
 import {
   earliestRowOf,
@@ -46,15 +46,15 @@ export interface UserInput {
 }
 
 const checkInput = onlyMembers<UserInput>('users.create()', {
-  email: true,
-  password: true,
-  active: true,
-  emailVerified: true,
-  isAdmin: true,
+  email: text,
+  password: orNull(text),
+  active: flag,
+  emailVerified: flag,
+  isAdmin: flag,
 })
 
 const checkEmailOptions = onlyMembers<{ readonly emailVerified?: boolean }>('users.setEmail()', {
-  emailVerified: true,
+  emailVerified: flag,
 })
 
 type State = Pick<FoundToken, 'user' | 'client'>

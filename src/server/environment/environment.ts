@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as Listener } from 'node:net'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import { onlyMembers } from '../../model/members.ts'
+import { callback, onlyMembers, text, whole } from '../../model/members.ts'
 import { StartProblem } from '../../model/start-problem.ts'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
 import { resourcesFrom, withClients } from '../../settings/resources-from-environment.ts'
@@ -119,11 +119,11 @@ export class CannotListen extends StartProblem {
 const backlog = 4_096
 
 const checkAddress = onlyMembers<{ readonly port: number; readonly host: string }>('listen()', {
-  port: true,
-  host: true,
+  port: whole(0, 65_535),
+  host: text,
 })
 const checkOptions = onlyMembers<{ readonly drain?: () => void }>('closeOnSignal()', {
-  drain: true,
+  drain: callback,
 })
 
 /**

@@ -8,11 +8,13 @@ export * from '../../../src/index.ts'
 
 export const createAuthorizationServer: typeof create = async (options) => {
   const net = secretNet()
-  const sink = options.log ?? logToStderr()
-  const log: typeof sink = (entry) => {
+  const sink = options.log === undefined ? logToStderr() : options.log
+  const tapped: typeof sink = (entry) => {
     net.addText('the log', entry)
     return sink(entry)
   }
+  // The server refuses a log that is not a function.
+  const log = typeof sink === 'function' ? tapped : sink
   const failed = (error: unknown): never => {
     net.addText('an error', error)
     throw error
