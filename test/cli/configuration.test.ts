@@ -217,9 +217,11 @@ describe('--config', () => {
     await using place = await workplace()
     await configure(place, expression)
     const config = ['--config', 'authorization.mjs']
-    const created = await place.run('users', 'create', '--email', 'a@example.org', ...config)
+    // A command closes the server that the module exports.
+    const run = (...args: readonly string[]) => place.runWith({ nodeOptions: [] }, ...args)
+    const created = await run('users', 'create', '--email', 'a@example.org', ...config)
     expect(created).toMatchObject({ code: 0, stderr: '' })
-    expect(lines(await place.run(...config, 'users', 'list'))).toEqual([
+    expect(lines(await run(...config, 'users', 'list'))).toEqual([
       {
         id: expect.any(Number),
         email: 'a@example.org',
@@ -228,7 +230,7 @@ describe('--config', () => {
         is_admin: false,
       },
     ])
-    const scopes = lines(await place.run(...config, 'scopes', 'list')).map(({ id }) => id)
+    const scopes = lines(await run(...config, 'scopes', 'list')).map(({ id }) => id)
     expect(scopes).toEqual(['notes:read', 'user:email'])
   })
 

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -8,6 +9,7 @@ import { expect } from 'vitest'
 import { compileCache, plainEnvironment, root, temporaryFolder } from '../support/processes.ts'
 import { reportModule, secretNet, secretsFile } from '../support/secrets/net.ts'
 import { secretKey, testScopes, withoutWarnings } from '../support/server.ts'
+import type { Order } from './run-commands.ts'
 
 /** The result of a command. */
 export interface Outcome {
@@ -20,7 +22,7 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** The standard input of the command, by default empty. It is never a terminal. */
   readonly stdin?: string
-  /** Options for Node, before the program. */
+  /** Options for Node, before the program. With these options, even if there are none, the command has its own process. */
   readonly nodeOptions?: readonly string[]
 }
 
@@ -28,10 +30,10 @@ export interface CommandOptions {
 export interface Workplace extends AsyncDisposable {
   readonly folder: string
   readonly database: string
-  /** Runs the program as a process. */
+  /** Runs a command. The commands of all tests share a process, because starting Node takes most of the time. */
   run(...args: readonly string[]): Promise<Outcome>
   runWith(options: CommandOptions, ...args: readonly string[]): Promise<Outcome>
-  /** Runs several commands in one process, one after the other. */
+  /** Runs several commands, one after the other. */
   runAll(commands: readonly (readonly string[])[]): Promise<readonly Outcome[]>
   /** Creates a server in this process, on the same database. */
   open(clock?: () => number): Promise<AuthorizationServer>
@@ -46,25 +48,26 @@ export const environmentOf = (database: string): Record<string, string> => ({
   ...compileCache,
 })
 
-const command = (
+const environmentFor = (database: string, env: CommandOptions['env']) => ({
+  ...plainEnvironment(),
+  ...environmentOf(database),
+  ...env,
+})
+
+/** Runs a command as a process. */
+const asProcess = (
   folder: string,
   database: string,
   args: readonly string[],
-  { env = {}, stdin = '', nodeOptions = [] }: CommandOptions,
-  program = mainProgram,
+  { env, stdin = '', nodeOptions = [] }: CommandOptions,
 ): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      ['--import', reportModule, ...nodeOptions, program, ...args],
+      ['--import', reportModule, ...nodeOptions, mainProgram, ...args],
       {
         cwd: folder,
-        env: {
-          ...plainEnvironment(),
-          ...environmentOf(database),
-          TEST_SECRETS: secretsFile(),
-          ...env,
-        },
+        env: { ...environmentFor(database, env), TEST_SECRETS: secretsFile() },
         timeout: 180_000,
       },
     )
@@ -77,17 +80,71 @@ const command = (
       stderr += text
     })
     child.once('error', reject)
-    child.once('close', (code) => {
-      // Commands print new secrets to stderr after "shown once: ". These secrets are intended for the user, so ignore
-      // them.
-      const log = stderr.replaceAll(/(shown once: )\S+/g, '$1…')
-      secretNet().addText(`stderr of ${args.join(' ')}`, log)
-      resolve({ code, stdout, stderr })
-    })
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
     // A command that reads no input may exit before the input is written.
     child.stdin.on('error', () => undefined)
     child.stdin.end(stdin)
   })
+
+/** Starts the process that runs the commands of all files of this worker. It exits with this worker. */
+const startHelper = async (): Promise<ChildProcess> => {
+  const helper = fork(join(root, 'test/cli/run-commands.ts'), {
+    execArgv: ['--import', reportModule],
+    env: { ...plainEnvironment(), ...compileCache, TEST_SECRETS: secretsFile() },
+  })
+  await once(helper, 'message')
+  helper.unref()
+  helper.channel?.unref()
+  return helper
+}
+
+let helper: Promise<ChildProcess> | undefined
+let last: Promise<unknown> = Promise.resolve()
+
+/** Runs a command in the process of all commands, after the previous command. */
+const inHelper = (
+  folder: string,
+  database: string,
+  args: readonly string[],
+  { env, stdin = '' }: CommandOptions,
+): Promise<Outcome> => {
+  const outcome = last.then(async () => {
+    helper ??= startHelper()
+    const child = await helper
+    const order = { folder, env: definedIn(environmentFor(database, env)), args, stdin }
+    const over = new AbortController()
+    const answer = Promise.race([
+      once(child, 'message', over).then(([message]) => message as Outcome),
+      once(child, 'exit', over).then(() => {
+        helper = undefined
+        throw new Error(`The process ended during ${args.join(' ')}.`)
+      }),
+    ])
+    child.send(order satisfies Order)
+    return answer.finally(() => over.abort())
+  })
+  last = outcome.catch(() => undefined)
+  return outcome
+}
+
+const definedIn = (env: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+
+const command = async (
+  folder: string,
+  database: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<Outcome> => {
+  const run = options.nodeOptions ? asProcess : inHelper
+  const outcome = await run(folder, database, args, options)
+  // Commands print new secrets to stderr after "shown once: ". These secrets are intended for the user, so ignore them.
+  const log = outcome.stderr.replaceAll(/(shown once: )\S+/g, '$1…')
+  secretNet().addText(`stderr of ${args.join(' ')}`, log)
+  return outcome
+}
 
 export const workplace = async (): Promise<Workplace> => {
   const folder = await temporaryFolder()
@@ -95,19 +152,12 @@ export const workplace = async (): Promise<Workplace> => {
   return {
     folder: folder.path,
     database,
-    run: (...args) => command(folder.path, database, args, {}),
+    run: (...args) => command(folder.path, database, args),
     runWith: (options, ...args) => command(folder.path, database, args, options),
     async runAll(commands) {
-      const program = join(root, 'test/cli/run-commands.ts')
-      const { code, stdout, stderr } = await command(
-        folder.path,
-        database,
-        [JSON.stringify(commands)],
-        {},
-        program,
-      )
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      return JSON.parse(stdout) as readonly Outcome[]
+      const outcomes: Outcome[] = []
+      for (const args of commands) outcomes.push(await command(folder.path, database, args))
+      return outcomes
     },
     open: (clock = Date.now) =>
       createAuthorizationServer({
