@@ -5,7 +5,7 @@ import { lacks } from '../../support/needs.ts'
 import { violations } from './axe.ts'
 import { layoutErrors } from './layout.ts'
 import { administration, applications, type Person, useSite } from './site.ts'
-import { taskWays, type Way } from './ways.ts'
+import { type Way, ways } from './ways.ts'
 
 /** The invalid input of a form, and the errors that the page must show at once. */
 interface Entry {
@@ -194,7 +194,7 @@ describe.skipIf(await lacks('chromium'))('every form with as many errors as poss
     expect([...shown].sort()).toEqual([...Object.keys(forms), ...searches].sort())
   })
 
-  describe.each(taskWays)('$name', (way) => {
+  describe.each(ways)('$name', (way) => {
     test.each(Object.keys(forms))(
       '%s shows all errors at once, and keeps the input [T2161]',
       (name) => check(site, way, forms[name] as Entry),
