@@ -280,8 +280,10 @@ describe('CD-07 Concurrent redemptions on two nodes with a slow store', () => {
       beside: attack.server,
       ...attackOptions,
       aroundStore: async ({ name }, run) => {
+        // Fixed time: the redemptions overlap.
         if (isSlow && at === `before ${name}`) await delay(200)
         const result = await run()
+        // Fixed time: the redemptions overlap.
         if (isSlow && at === `after ${name}`) await delay(200)
         return result
       },
@@ -289,6 +291,7 @@ describe('CD-07 Concurrent redemptions on two nodes with a slow store', () => {
     const code = await attack.code()
     isSlow = true
     const first = attack.token({ code }, { at: slow })
+    // Fixed time: the redemptions overlap.
     await delay(50)
     const [late, quick] = [await attack.token({ code }), await first]
     const statuses = [late, quick].map(({ status }) => status).sort()

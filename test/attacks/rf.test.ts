@@ -153,6 +153,7 @@ describe('RF-05 50 concurrent refreshes on one and two nodes', () => {
       refreshTokenLeeway: leeway,
       aroundStore: async ({ name }, run) => {
         const result = await run()
+        // Fixed time: concurrent refreshes overlap.
         if (name === 'tokens.findByRefresh') await delay(20)
         return result
       },

@@ -206,13 +206,12 @@ describe('RO-02', () => {
       response.writeHead(200, { 'content-type': 'application/jwt' }).write('x')
     })
     for (const path of ['/moved', '/slow']) {
-      const begun = performance.now()
+      // The slow host never ends its response.
       const answer = await authorize({ request_uri: site.url(path) }, one)
       expect(answer.error).toBe('invalid_request_uri')
-      expect(performance.now() - begun).toBeLessThan(8_000)
     }
     expect(site.requests.some(({ url }) => url === '/inside')).toBe(false)
-  }, 20_000)
+  })
 
   test('RO-02 fetches no URL for a visitor who is not logged in', async () => {
     const openid = { request_uris: [site.url('/of-client')] }

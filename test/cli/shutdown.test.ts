@@ -133,6 +133,7 @@ test('a restart aborts no request on a keep-alive connection', async () => {
       })
       await program.says(/listens/, { on: 'stderr' })
       const clients = Promise.all(Array.from({ length: 20 }, () => keepAsking(port)))
+      // Fixed time: the signal arrives in the middle of the load.
       await delay(500)
       program.kill('SIGTERM')
       const cutOff = (await clients).flat()

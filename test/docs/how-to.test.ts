@@ -451,6 +451,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         const claims = decodeJwt(String(first.id_token))
         expect(claims).toMatchObject({ sub: '1', amr: ['pwd'], auth_time: expect.any(Number) })
 
+        // Fixed time: the next login is in another second.
         await wait(1100)
         const again = await agent.browse(request({ prompt: 'login' }))
         const asked = new URL(again.address).searchParams

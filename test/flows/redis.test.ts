@@ -218,6 +218,7 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
     const app = await startServer({ transients: redis(`redis://127.0.0.1:${port}`) })
     await app.close()
     await using late = await startRedis([], { port })
+    // Fixed time: the server could still connect.
     await delay(1_500)
     const clients = String(await late.command('CLIENT', 'LIST'))
       .trim()

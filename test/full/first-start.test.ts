@@ -369,12 +369,12 @@ describe('FT-09 Client disconnects and shutdown', () => {
       await expect(fetch(`${app.url}/api/public`)).rejects.toThrow()
 
       const response = everything(socket)
-      const finished = performance.now()
       socket.write(body.slice(5))
-      expect(await response).toMatch(/^HTTP\/1\.1 401 [\s\S]*invalid_client/)
+      // The server would wait five seconds for the next request on a connection that it kept open.
+      expect(await response).toMatch(
+        /^HTTP\/1\.1 401 [\s\S]*\r\nconnection: close\r\n[\s\S]*invalid_client/i,
+      )
       expect(await app.program.exited).toEqual({ code: 0, signal: null })
-      // Waiting for an idle keep-alive connection would delay the exit by five seconds.
-      expect(performance.now() - finished).toBeLessThan(4_000)
       expect(complaints(app.program)).toEqual([])
     },
   )
@@ -428,6 +428,7 @@ describe('FT-09 Client disconnects and shutdown', () => {
       socket.write(
         `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${round % 2 ? body : 'gr'}`,
       )
+      // Fixed time: the client disconnects at any moment of the request.
       await delay(round)
       socket.destroy()
     }

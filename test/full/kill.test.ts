@@ -138,6 +138,7 @@ const killedAfter = async (
 ): Promise<HttpResponse | undefined> => {
   const prepared = await prepare(form)
   const response = received(prepared.finish())
+  // Fixed time: the server is killed at any moment of the request.
   if (milliseconds > 0) await delay(milliseconds)
   await node.program.crash()
   return response

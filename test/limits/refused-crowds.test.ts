@@ -132,6 +132,7 @@ test('sends one increment of a shared counter at a time, so that waiting for the
     async increment(...args: Parameters<typeof transients.increment>) {
       running += 1
       maxRunning = Math.max(maxRunning, running)
+      // Fixed time: concurrent operations overlap.
       await delay(1)
       running -= 1
       return transients.increment(...args)

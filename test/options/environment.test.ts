@@ -251,6 +251,7 @@ describe('secret key', () => {
     const data = newFolder()
     const module = new URL('../../src/server/environment/environment.ts', import.meta.url).href
     const program = `import { fromEnvironment } from ${JSON.stringify(module)}
+// Fixed time: all programs start at the same moment.
 await new Promise((resolve) => setTimeout(resolve, Number(process.argv[1]) - Date.now()))
 console.log((await fromEnvironment({ DATABASE_URL: ${JSON.stringify(`sqlite:${join(data, 'x.sqlite')}`)} })).options.secretKeys[0])`
     const at = String(Date.now() + 1_500)

@@ -390,6 +390,7 @@ describe('a hostile server', () => {
     site.respond(path, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
       response.write('{}')
+      // Fixed time: the head is received before the connection ends.
       setTimeout(() => response.destroy(), 50)
     })
     expect(await refusal(site.url(path))).toMatchObject({
@@ -584,6 +585,7 @@ describe('caching (RFC 9111)', () => {
   test('shares one request among 50 concurrent callers', async () => {
     const path = newPath()
     site.respond(path, (_request, response) => {
+      // Fixed time: concurrent calls overlap.
       setTimeout(() => {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}')
       }, 100)

@@ -65,6 +65,7 @@ const settled = async (): Promise<readonly Record<string, unknown>[]> => {
   for (let tries = 0; tries < 800; tries += 1) {
     const found = await rows()
     if (found.every((row) => row.requested_at === null)) return found
+    // Fixed time: the interval of the poll.
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   throw new Error('The logo was not fetched.')

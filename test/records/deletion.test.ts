@@ -250,6 +250,7 @@ describe('deletions in batches', () => {
         await until(() => rowsLeft(app) === 0)
       })
     }
+    // Fixed time: the control does nothing.
     const control = await longestTurn(() => delay(1_000))
     // Use the shorter of two measurements, because a garbage collection may lengthen one of them.
     const removing = Math.min(await deletion(), await deletion())

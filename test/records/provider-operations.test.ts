@@ -351,6 +351,7 @@ describe('save_token', () => {
     let saved = 0
     await using host = await start({
       saveToken: async (_, __, next) => {
+        // Fixed time: concurrent calls overlap.
         await new Promise((resolve) => setTimeout(resolve, 20))
         const token = await next()
         saved += 1

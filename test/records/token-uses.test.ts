@@ -314,6 +314,7 @@ describe('the bearer check', () => {
     }
     await vi.waitFor(() => expect(asked).toContain('tokens.touch'))
     const closed = node.close()
+    // Fixed time: close() could end too early.
     await new Promise((resolve) => setTimeout(resolve, 50))
     isDone()
     await closed

@@ -300,6 +300,7 @@ describe('a logout and access', () => {
       email: app.user.email,
       password: app.password,
     })
+    // Fixed time: the tokens could be revoked too late.
     await pause(100)
     const { status, body } = await client.refresh(tokens.refresh_token)
     expect(status).toBe(200)
@@ -362,6 +363,7 @@ describe('Back-Channel Logout', () => {
     })
     expect(payload).not.toHaveProperty('nonce')
     expect(Number(payload.exp) - Number(payload.iat)).toBe(120)
+    // Fixed time: a second notice could follow.
     await pause(50)
     expect(received).toHaveLength(1)
     const request = site.requests.at(-1)
@@ -443,6 +445,7 @@ describe('Back-Channel Logout', () => {
         expect(payload).toMatchObject({ sub, sid })
       }
       expect(await app.query(notes)).toEqual([])
+      // Fixed time: a second notice could follow.
       await pause(50)
       expect(received).toHaveLength(1)
     },

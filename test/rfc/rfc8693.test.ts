@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import * as dpop from 'dpop'
 import { decodeJwt } from 'jose'
 import {
@@ -661,8 +662,6 @@ const newBrake = () => {
   }
 }
 
-const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
-
 interface Pair {
   readonly slow: AuthorizationServer
   readonly fast: AuthorizationServer
@@ -768,6 +767,7 @@ describe.each([
       const making = make()
       await Promise.race([paused, making.catch(() => undefined)])
       const ending = end()
+      // Fixed time: the end may wait for the exchange.
       await Promise.race([ending.catch(() => undefined), delay(100)])
       release()
       const [made, ended] = await Promise.allSettled([making, ending])

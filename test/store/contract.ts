@@ -1102,6 +1102,7 @@ export const storeContract = (
           store.transaction(async (tx) => {
             await tx.clients.insert(inside)
             write = store.clients.insert(beside)
+            // Fixed time: the concurrent write may wait.
             await new Promise((resolve) => setTimeout(resolve, 10))
             throw new Error('the transaction fails')
           }),

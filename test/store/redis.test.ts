@@ -21,20 +21,27 @@ import { transientsContract } from './transients-contract.ts'
 const withoutRedis = await lacks('redis')
 const keyPrefix = newPrefix()
 
-/** Returns the error of work that must fail, and its duration in milliseconds. */
-const failing = async (work: Promise<unknown>): Promise<{ error: Error; took: number }> => {
-  const started = performance.now()
+/** Returns the error of work that must fail. */
+const failing = async (work: Promise<unknown>): Promise<Error> => {
   const error: unknown = await work.then(
     () => new Error('It succeeded.'),
     (reason: unknown) => reason,
   )
-  return { error: error as Error, took: performance.now() - started }
+  return error as Error
 }
 
-const unavailable = async (work: Promise<unknown>, within: number): Promise<void> => {
-  const { error, took } = await failing(work)
-  expect(error).toBeInstanceOf(StoreUnavailable)
-  expect(took).toBeLessThan(within)
+const unavailable = async (work: Promise<unknown>): Promise<void> =>
+  expect(await failing(work)).toBeInstanceOf(StoreUnavailable)
+
+/** The milliseconds after which a command fails if Redis does not respond. */
+const commandTimeout = 1_000
+
+/** Expects that all operations fail earlier than a command without a response would fail. */
+const failAtOnce = async (transients: OpenTransients): Promise<void> => {
+  // Fixed time: the control.
+  const control = delay(commandTimeout, 'timed out')
+  const all = operations(transients).map((operation) => unavailable(operation()))
+  expect(await Promise.race([control, Promise.all(all).then(() => 'failed')])).toBe('failed')
 }
 
 const operations = (transients: OpenTransients): readonly (() => Promise<unknown>)[] => [
@@ -46,12 +53,9 @@ const operations = (transients: OpenTransients): readonly (() => Promise<unknown
   () => transients.ping(),
 ]
 
-/** Waits until the store responds again. @returns the duration in milliseconds */
-const recovered = async (transients: OpenTransients): Promise<number> => {
-  const started = performance.now()
-  await vi.waitFor(() => transients.ping(), { timeout: 8_000, interval: 20 })
-  return performance.now() - started
-}
+/** Waits until the store responds again. */
+const recovered = (transients: OpenTransients): Promise<void> =>
+  vi.waitFor(() => transients.ping(), { timeout: 20_000, interval: 20 })
 
 describe.skipIf(withoutRedis)('Redis', () => {
   let one: OpenTransients
@@ -140,7 +144,7 @@ describe.skipIf(withoutRedis)('access', () => {
       `redis://:wr0ng-one@${at}`,
       `redis://me:${encoded}@${at}`,
     ]) {
-      const { error } = await failing(redis(url).open())
+      const error = await failing(redis(url).open())
       expect(error).toBeInstanceOf(StoreUnusable)
       expect(error.message).toMatch(/NOAUTH|WRONGPASS/)
       expect(error.message).not.toContain('wr0ng-one')
@@ -155,7 +159,7 @@ describe.skipIf(withoutRedis)('access', () => {
     const url = `redis://server:${encoded}@127.0.0.1:${own.port}`
     await using transients = await openRedis(url)
     for (const operation of operations(transients)) await operation()
-    const { error } = await failing(redis(url, { keyPrefix: 'other:' }).open())
+    const error = await failing(redis(url, { keyPrefix: 'other:' }).open())
     expect(error).toBeInstanceOf(StoreUnusable)
     expect(error.message).toMatch(/NOPERM/)
   })
@@ -171,7 +175,7 @@ describe.skipIf(withoutRedis)('access', () => {
     await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
     const { port } = echo.address() as { port: number }
     const opener = redis(`redis://:${encoded}@127.0.0.1:${port}`)
-    const { error } = await failing(opener.open())
+    const error = await failing(opener.open())
     echo.close()
     expect(error).toBeInstanceOf(StoreUnusable)
     expect(error.message).toContain('unknown command')
@@ -192,7 +196,7 @@ describe.skipIf(withoutRedis)('access', () => {
     })
     await new Promise<void>((resolve) => listener.listen(0, 'localhost', resolve))
     const { port } = listener.address() as { port: number }
-    const { error } = await failing(redis(`rediss://:${encoded}@localhost:${port}`).open())
+    const error = await failing(redis(`rediss://:${encoded}@localhost:${port}`).open())
     listener.close()
     const hello = await heard.promise
     expect(error).toBeInstanceOf(StoreUnavailable)
@@ -242,15 +246,12 @@ describe('a Redis URL', () => {
 describe.skipIf(withoutRedis)('a start without Redis', () => {
   test('fails immediately if the connection is refused, with a message that describes the solution', async () => {
     for (const host of ['127.0.0.1', 'localhost']) {
-      const { error, took } = await failing(
-        redis(`redis://:secret@${host}:${await freePort()}`).open(),
-      )
+      const error = await failing(redis(`redis://:secret@${host}:${await freePort()}`).open())
       expect(error).toBeInstanceOf(StoreUnavailable)
       expect(error.message).toMatch(
         /^Redis at redis:\/\/\S+:\d+ cannot be reached: connect ECONNREFUSED \S+\. Check that Redis runs and that OAUTH2_CACHE_REDIS_URL is correct\./,
       )
       expect(error.message).not.toContain('secret')
-      expect(took).toBeLessThan(1_000)
     }
   })
 
@@ -258,16 +259,15 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
     await using own = await startRedis()
     own.pause()
     const opener = redis(own.url, { connectTimeout: 300 })
-    const { error, took } = await failing(opener.open())
+    const error = await failing(opener.open())
     expect(error).toBeInstanceOf(StoreUnavailable)
     expect(error.message).toContain('there was no response within 300 ms')
-    expect(took).toBeLessThan(3_000)
   })
 
   test('fails if the server is a read-only replica', async () => {
     await using own = await startRedis()
     await own.command('REPLICAOF', '127.0.0.1', String(await freePort()))
-    const { error } = await failing(redis(own.url).open())
+    const error = await failing(redis(own.url).open())
     expect(error).toBeInstanceOf(StoreUnusable)
     expect(error.message).toContain('READONLY')
   })
@@ -278,15 +278,16 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     await own.stop()
-    await vi.waitFor(() => unavailable(transients.ping(), 900))
-    for (const operation of operations(transients)) await unavailable(operation(), 900)
+    await vi.waitFor(() => unavailable(transients.ping()))
+    await failAtOnce(transients)
     await vi.waitFor(async () => {
-      const { error } = await failing(transients.ping())
+      const error = await failing(transients.ping())
       expect(error.message).toMatch(/^Redis at redis:\S+ cannot be used: connect ECONNREFUSED/)
     })
+    // Fixed time: Redis stays stopped for several attempts to connect.
     await delay(1_000)
     await own.start()
-    expect(await recovered(transients)).toBeLessThan(3_000)
+    await recovered(transients)
     for (const operation of operations(transients)) await operation()
   })
 
@@ -295,11 +296,12 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     await using transients = await openRedis(own.url)
     own.pause()
     const pending = Array.from({ length: 20 }, () => failing(transients.increment('n', 10, 0)))
+    // Fixed time: the commands are sent.
     await delay(100)
     await own.stop()
-    for (const { error, took } of await Promise.all(pending)) {
+    for (const error of await Promise.all(pending)) {
       expect(error).toBeInstanceOf(StoreUnavailable)
-      expect(took).toBeLessThan(1_000)
+      expect(error.message).not.toContain('no response')
     }
     await own.start()
     await recovered(transients)
@@ -312,15 +314,14 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     await transients.put('key', 'x', 10, 0)
     own.pause()
     const first = await Promise.all(operations(transients).map((operation) => failing(operation())))
-    for (const { error, took } of first) {
+    for (const error of first) {
       expect(error).toBeInstanceOf(StoreUnavailable)
       expect(error.message).toContain('there was no response within 1000 ms')
-      expect(took).toBeLessThan(3_000)
     }
     // No connection has been opened since the timeout, so the next operations fail immediately.
-    for (const operation of operations(transients)) await unavailable(operation(), 900)
+    await failAtOnce(transients)
     own.resume()
-    expect(await recovered(transients)).toBeLessThan(4_000)
+    await recovered(transients)
     expect(await transients.get('key', 0)).toBe('x')
   })
 
@@ -331,10 +332,11 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
       await using cable = await newCable(own.port)
       await using transients = await openRedis(`redis://127.0.0.1:${cable.port}`)
       cable.cut()
+      // Fixed time: longer than the check of an idle connection.
       if (load === 'without load') await delay(4_000)
-      else await unavailable(transients.ping(), 3_000)
+      else await unavailable(transients.ping())
       cable.restore()
-      expect(await recovered(transients)).toBeLessThan(5_000)
+      await recovered(transients)
       expect(await transients.put(text(), 'x', 10, 0)).toBe(true)
     },
   )
@@ -348,7 +350,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     await using transients = await openRedis(`redis://127.0.0.1:${port}`)
     await own.command('REPLICAOF', '127.0.0.1', String(next.port))
     name.forwardTo(next.port)
-    await unavailable(transients.increment('n', 10, 0), 3_000)
+    await unavailable(transients.increment('n', 10, 0))
     await recovered(transients)
     expect(await transients.increment('n', 10, 0)).toBe(1)
     await name[Symbol.asyncDispose]()
@@ -359,7 +361,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     await using transients = await openRedis(own.url)
     await transients.put('key', 'x', 10, 0)
     await own.command('CONFIG', 'SET', 'maxmemory', '1')
-    const { error } = await failing(transients.put('other', 'x', 10, 0))
+    const error = await failing(transients.put('other', 'x', 10, 0))
     expect(error).toBeInstanceOf(StoreUnavailable)
     expect(error.message).toContain('OOM')
     expect(await transients.get('key', 0)).toBe('x')
@@ -372,9 +374,10 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     const transients = await redis(own.url).open()
     await transients.close()
     await transients.close()
-    for (const operation of operations(transients)) await unavailable(operation(), 900)
+    await failAtOnce(transients)
     await own.stop()
     await own.start()
+    // Fixed time: the closed store could connect again.
     await delay(300)
     expect(
       String(await own.command('CLIENT', 'LIST'))
@@ -449,8 +452,10 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     await joined(nodes)
     const [first, second] = nodes
     const url = `redis://127.0.0.1:${first?.port},127.0.0.1:${second?.port}`
-    await using one = await openRedis(url)
-    await using other = await openRedis(url)
+    // The default of one second is too short on a busy machine.
+    const patient = { commandTimeout: 5_000 }
+    await using one = await openRedis(url, patient)
+    await using other = await openRedis(url, patient)
     const keys = Array.from({ length: 60 }, text)
     for (const key of keys) expect(await one.put(key, key, 10, 0)).toBe(true)
     for (const node of nodes) expect(Number(await node.command('DBSIZE'))).toBeGreaterThan(3)
@@ -466,13 +471,13 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
 
     // If one node is unreachable, only the keys of that node are unavailable.
     await nodes[2]?.stop()
-    await vi.waitFor(() => unavailable(one.ping(), 3_000))
+    await vi.waitFor(() => unavailable(one.ping()))
     const settled = await Promise.allSettled(keys.map((key) => one.increment(key, 10, 0)))
     const failed = settled.filter(({ status }) => status === 'rejected')
     expect(failed.length).toBeGreaterThan(3)
     expect(failed.length).toBeLessThan(50)
     await nodes[2]?.start()
-    expect(await recovered(one)).toBeLessThan(5_000)
+    await recovered(one)
   })
 
   test('is detected with a single address, and a Redis without cluster support is rejected if the URL contains several addresses', async () => {
@@ -485,7 +490,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
         expect(await transients.put(key, 'x', 10, 0)).toBe(true)
     }
     await using single = await startRedis()
-    const { error } = await failing(redis(`${single.url},${single.url}`).open())
+    const error = await failing(redis(`${single.url},${single.url}`).open())
     expect(error).toBeInstanceOf(StoreUnusable)
     expect(error.message).toContain('cluster support disabled')
   })
@@ -555,12 +560,11 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     await transients.put('key', 'x', 10, 0)
     cable.cut()
     for (let times = 0; times < 2; times += 1) {
-      const { error, took } = await failing(transients.get('key', 0))
+      const error = await failing(transients.get('key', 0))
       expect(error).toBeInstanceOf(StoreUnavailable)
-      expect(took).toBeLessThan(3_000)
     }
     cable.restore()
-    expect(await recovered(transients)).toBeLessThan(5_000)
+    await recovered(transients)
     expect(await transients.get('key', 0)).toBe('x')
   })
 })

@@ -126,8 +126,9 @@ export const newCable = async (to: number, port?: number): Promise<Cable> => {
   }
 }
 
-/** Opens a store of short-lived values in Redis for `await using`. */
+/** Opens a store of short-lived values in Redis for `await using`. Tries twice, because a busy machine may be late. */
 export const openRedis = async (...args: Parameters<typeof redis>) => {
-  const transients = await redis(...args).open()
+  const open = () => redis(...args).open()
+  const transients = await open().catch(open)
   return Object.assign(transients, { [Symbol.asyncDispose]: () => transients.close() })
 }

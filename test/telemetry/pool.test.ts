@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OpenStore } from '../../src/store/store.ts'
@@ -22,8 +21,7 @@ describe.skipIf(await lacks('postgres'))('the pool of PostgreSQL', () => {
     expect(store.poolStats?.()).toEqual({ total: 1, idle: 1, waiting: 0 })
     const held = Promise.withResolvers<void>()
     const busy = [1, 2, 3].map(() => store.transaction(() => held.promise))
-    await wait(200)
-    expect(store.poolStats?.()).toEqual({ total: 2, idle: 0, waiting: 1 })
+    await expect.poll(() => store.poolStats?.()).toEqual({ total: 2, idle: 0, waiting: 1 })
     held.resolve()
     await Promise.all(busy)
     expect(store.poolStats?.()).toEqual({ total: 2, idle: 2, waiting: 0 })

@@ -156,6 +156,7 @@ const clientOf = async (
                 error instanceof oauth.ResponseBodyError && error.error === 'authorization_pending'
               if (!isPending) throw error
             }
+            // Fixed time: the interval that the server asks for.
             await wait((codes.interval ?? 5) * 1000)
           }
         },

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type AroundStore,
   type AuthorizationServer,
@@ -64,7 +65,6 @@ const newPause = () => {
   }
 }
 
-const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 const errorOf = (result: PromiseSettledResult<unknown>): unknown =>
   result.status === 'rejected' ? result.reason : undefined
 
@@ -125,6 +125,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     const first = one()
     await Promise.race([standing, first.catch(() => undefined)])
     const second = other()
+    // Fixed time: the second may wait for the first.
     await Promise.race([second.catch(() => undefined), delay(meanwhile)])
     release()
     return Promise.allSettled([first, second])

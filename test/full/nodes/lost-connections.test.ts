@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { kinds, post } from '../../support/load.ts'
 import { lacks } from '../../support/needs.ts'
 import { useOwnServices } from '../../support/own-services.ts'
@@ -61,10 +61,13 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const elsewhere = { ...site, node: (turn: number) => site.node(1 + (turn % 2)) }
     const traffic = await startTraffic(elsewhere)
     const stuck = post(client.redemption(site.node(0), lost))
-    // On a loaded machine, the redemption takes a while to lock the consent. Until then, it must be the only one.
-    await delay(1_000)
+    // Until the first redemption has locked the consent, it must be the only one of its node.
+    const isPaused = `select 1 from pg_stat_activity where datname = current_database()
+      and state = 'idle in transaction' and state_change < clock_timestamp() - interval '500 ms'`
+    await vi.waitFor(async () => expect(await database.query(isPaused)).toHaveLength(1))
     // These redemptions are for the user and client of the locked consent.
     const behind = others.map((other) => post(client.redemption(site.node(0), other)))
+    // Fixed time: the redemptions reach the lock.
     await delay(400)
     cable.cut()
     const began = performance.now()

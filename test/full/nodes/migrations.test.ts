@@ -85,6 +85,7 @@ describe.skipIf(isLacking)('migrations while other nodes use the database', () =
     await other.connect()
     // Acquire the lock of Kysely's migrations for longer than the statement timeout.
     await other.query('select pg_advisory_lock(3853314791062309107)')
+    // Fixed time: longer than the statement timeout.
     const released = delay(3_500).then(() => other.end())
     await using site = await startSite({ count: 1, database })
     expect(await isReady(site.node(0))).toBe(200)

@@ -6,21 +6,20 @@ import { makeDatabase } from '../../support/postgres.ts'
 import { startSite } from '../../support/site.ts'
 
 /**
- * Milliseconds for which the process is stopped. A node closes a connection that is silent for 3,500 ms, and the pool
- * closes a connection that is idle for 10,000 ms.
+ * Milliseconds for which the process is stopped at least. A node closes a connection that is silent for 3,500 ms, and
+ * the pool closes a connection that is idle for 10,000 ms.
  */
 const standstill = 4_500
+/** The number of clients. It exceeds the number of connections, so that some requests wait for a connection. */
+const clients = 40
 
 /** Distinguishes the connections of the node from the connections of this process. */
 const applicationName = 'node'
 
-/**
- * Selects the connections that have run a statement and are not inside an idle transaction. The node may replace a
- * connection that it is still opening. PostgreSQL may close a connection that is idle inside a transaction.
- */
-const established = `select pid from pg_stat_activity
-  where datname = current_database() and application_name = $1 and backend_type = 'client backend'
-  and query <> '' and state in ('idle', 'active') and state_change > clock_timestamp() - $2::interval`
+/** Selects the connections that have run a statement. The node may replace a connection that it is still opening. */
+const established = `select pid, state, wait_event_type, state_change > $2::timestamptz as is_recent
+  from pg_stat_activity where datname = current_database() and application_name = $1
+  and backend_type = 'client backend' and query <> ''`
 
 test.skipIf(await lacks('postgres'))(
   'a node that was stopped by SIGSTOP completes the requests in flight, and reuses its established connections',
@@ -33,10 +32,7 @@ test.skipIf(await lacks('postgres'))(
     const node = site.node(0)
     const { accessToken } = await records.tokens.createPersonal('Token', user.id)
     const headers = { authorization: `Bearer ${accessToken}` }
-    const connections = async (usedWithin: string) => {
-      const rows = await database.query(established, [applicationName, usedWithin])
-      return new Set(rows.map(({ pid }) => pid))
-    }
+    const connections = (since: unknown) => database.query(established, [applicationName, since])
     const asks: readonly (() => Promise<Outcome>)[] = [
       () => call({ url: `${node.url}/oauth/ping`, headers, isAlone: true }),
       () => post(client.form(node, { grant_type: 'client_credentials' }), { isAlone: true }),
@@ -44,29 +40,37 @@ test.skipIf(await lacks('postgres'))(
     ]
     let isOver = false
     const outcomes: Outcome[] = []
-    // There are more workers than connections, so that some requests wait for a connection when the process is stopped.
-    const workers = Array.from({ length: 40 }, async (_, index) => {
+    const workers = Array.from({ length: clients }, async (_, index) => {
       while (!isOver) outcomes.push(await (asks[index % asks.length] as (typeof asks)[number])())
     })
-    const isWarm = () => expect(outcomes.length).toBeGreaterThan(200)
-    await vi.waitFor(isWarm, { timeout: 20_000, interval: 50 })
-    const stopped = performance.now()
+    const completed = async (further: number) => {
+      const enough = outcomes.length + further
+      await vi.waitFor(() => expect(outcomes.length).toBeGreaterThan(enough), 30_000)
+    }
+    await completed(200)
+    const [clock] = await database.query(`select clock_timestamp() - interval '2 seconds' as since`)
     node.program.kill('SIGSTOP')
-    // Wait until PostgreSQL has completed the statements in flight.
-    await delay(100)
-    const before = await connections('2 seconds')
+    // PostgreSQL completes the statements in flight, except those that wait for a lock of the stopped process.
+    const before = await vi.waitFor(async () => {
+      const all = await connections(clock?.since)
+      const isRunning = (row: (typeof all)[number]) =>
+        row.state === 'active' && row.wait_event_type !== 'Lock'
+      expect(all.filter(isRunning)).toEqual([])
+      // PostgreSQL may close a connection that is idle inside a transaction.
+      return all.filter(({ state, is_recent }) => state === 'idle' && is_recent)
+    }, 10_000)
+    // Fixed time: the process must be stopped for longer than a node waits for a connection.
     await delay(standstill)
+    const resumed = performance.now()
     node.program.kill('SIGCONT')
-    await delay(1_000)
-    const after = await connections('1 hour')
+    await completed(4 * clients)
+    const after = new Set((await connections(clock?.since)).map(({ pid }) => pid))
     isOver = true
     await Promise.all(workers)
-    // Include the requests that were sent while the process was stopped: the number of earlier requests varies.
-    const resumed = stopped + standstill
     const inFlight = outcomes.filter(({ began, ended }) => began < resumed && ended > resumed)
     expect(inFlight.length, 'requests in flight').toBeGreaterThan(10)
     expect(kinds(outcomes)).toEqual({ '200': outcomes.length })
-    expect(before.size).toBeGreaterThan(0)
-    expect([...before].filter((pid) => !after.has(pid))).toEqual([])
+    expect(before.length).toBeGreaterThan(0)
+    expect(before.filter(({ pid }) => !after.has(pid))).toEqual([])
   },
 )

@@ -62,6 +62,7 @@ const until = async (database: TestDatabase, sql: string): Promise<void> => {
   const limit = performance.now() + timeout
   while ((await database.query(sql).catch(() => [])).length === 0) {
     if (performance.now() > limit) throw new Error(`No row in time: ${sql}`)
+    // Fixed time: the interval of the poll.
     await delay(20)
   }
 }

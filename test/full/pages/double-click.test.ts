@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { lacks } from '../../support/needs.ts'
 import { startClientSite, startSite } from './client-site.ts'
 import { begin } from './flow.ts'
@@ -39,9 +39,36 @@ const press = async (page: Page, index: number, clicks: number, delay: number): 
     downloadThroughput: -1,
     uploadThroughput: -1,
   })
+  const requests = requestsOf(page)
   await button.click({ clickCount: clicks, delay: 20 })
-  await page.waitForTimeout(2 * delay + 200)
-  await page.waitForLoadState('networkidle')
+  await requests.ended()
+  await page.waitForLoadState('load')
+}
+
+/** Counts the requests of a page from now on. */
+const requestsOf = (page: Page) => {
+  let forms = 0
+  let open = 0
+  let quietPolls = 0
+  page.on('request', (request) => {
+    open += 1
+    if (request.method() === 'POST') forms += 1
+  })
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    page.on(end as 'requestfinished', () => {
+      open -= 1
+    })
+  return {
+    /** Waits until the page has sent a form, and neither this request nor a following one is open in two polls. */
+    ended: () =>
+      vi.waitFor(
+        () => {
+          quietPolls = forms > 0 && open <= 0 ? quietPolls + 1 : 0
+          expect(quietPolls).toBeGreaterThan(1)
+        },
+        { interval: 100 },
+      ),
+  }
 }
 
 const buttons = 'main form[method="post"] button:not([tabindex="-1"])'

@@ -258,6 +258,7 @@ describe.skipIf(await lacks('chromium'))('where a form of our pages may end', ()
         await page.unroute('**/login')
       }
       await press(true)
+      // Fixed time: the page could navigate too late.
       await page.waitForTimeout(200)
       expect(new URL(page.url()).pathname).toBe('/login')
       expect(sent).toEqual([])

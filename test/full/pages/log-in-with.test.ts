@@ -125,6 +125,7 @@ describe.skipIf(await lacks('chromium'))('Log in with the notes application', ()
       id: expect.stringMatching(/^\d+$/),
       user: { email: 'demo@example.org' },
     })
+    // Fixed time: the access token expires.
     await wait(lifetime * 1000)
     await page.reload()
     await page.getByText(loggedIn).waitFor()
@@ -143,6 +144,7 @@ describe.skipIf(await lacks('chromium'))('Log in with the notes application', ()
     await page.getByText(loggedIn).waitFor()
     await page.goto(`${short.url}/oauth/logout`)
     await page.click('button[type=submit]')
+    // Fixed time: the access token expires.
     await wait(lifetime * 1000)
     await page.goto(url)
     await page.getByText('Log in').waitFor()

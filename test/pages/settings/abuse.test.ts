@@ -121,6 +121,7 @@ test('a form that is sent again has no second effect, even if the server could n
   failing = false
   // The second request waits for the result of the first. The test requires only that the second has no effect.
   const again = person.post(`${applications}/tokens/new/`, fields)
+  // Fixed time: the request could be answered.
   expect(await Promise.race([again, pause(300, 'waits')])).toBe('waits')
   expect(await tokens()).toBe(1)
   again.catch(() => undefined)
