@@ -136,6 +136,8 @@ const seconds = (text: string): number => (/^\d+$/.test(text) ? Number(text) : N
 /** A token to delete or revoke, and the question for the confirmation. */
 interface Found {
   readonly token: Token
+  /** The digest of the value by which the token was found. */
+  readonly digest?: FoundToken['accessDigest']
   readonly question: string
 }
 
@@ -152,9 +154,11 @@ const remove = async (options: DeleteOptions, command: Command): Promise<void> =
         : await byAccessToken(value, server)
     // The user deleted the token a moment ago, and cannot restore it any more.
     if (found === 'deleted') return
-    const { token, question } = found
+    const { token, digest, question } = found
     if (!force && !(await confirm(question)))
       throw new CommandError('Cancelled: nothing was revoked.')
+    // The user may delete the token in the meantime, and must not restore it.
+    if (digest) await server.endedTokens.block(digest)
     await server.tokens.revoke(token)
   })
 }
@@ -180,7 +184,7 @@ const byAccessToken = async (
   const deleted = found ? undefined : await server.endedTokens.find(accessToken)
   if (deleted && (await server.endedTokens.makeFinal(deleted.digest))) return 'deleted'
   if (!found) throw new CommandError('There is no access token with this value.')
-  return { token: found.token, question: questionFor(found) }
+  return { token: found.token, digest: found.accessDigest, question: questionFor(found) }
 }
 
 /** Returns the question that states what `Tokens.revoke` deletes or revokes. */

@@ -15,6 +15,6 @@ export interface Credential {
   readonly clientId: string | null
   readonly tokenId: number | null
   readonly authorizationId: number | null
-  /** The digest of a credential that is not a token, or of a deleted personal token; null for other tokens. */
+  /** The digest of a personal token, or of a credential that is not a token; null for other tokens. */
   readonly digest: Digest | null
 }

@@ -144,7 +144,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
 
     digest: (deviceCode: string) => requests.digest(deviceCode),
 
-    hasDigest: (digest: Digest) => requests.hasDigest(digest),
+    getDigest: (digest: Digest) => requests.getDigest(digest),
 
     deleteDigest: (digest: Digest) => requests.deleteDigest(digest),
   }

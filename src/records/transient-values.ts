@@ -129,11 +129,11 @@ export class TransientValues<T> {
     return transients.increment(`${this.#key(name)}:failures`, expiresAt, clock())
   }
 
-  /** Returns whether a valid value is stored under a name with this digest. */
-  async hasDigest(digest: Digest): Promise<boolean> {
+  /** Returns the value under the name with this digest. */
+  async getDigest(digest: Digest): Promise<T | undefined> {
     const key = `${this.#kind}:${digest}`
     const { transients, clock } = this.#context
-    return this.#opened(key, await transients.get(key, clock())) !== undefined
+    return this.#opened(key, await transients.get(key, clock()))
   }
 
   /** Removes the value under the name with this digest. */

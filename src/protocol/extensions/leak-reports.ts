@@ -83,11 +83,7 @@ const revokeReported = async (
   if (!found) return (await reported.get(token)) ?? wasOurs(token, server)
   // Read the hidden client of a personal token before the token is deleted.
   const hidden = found.tokenId === null ? undefined : await server.tokens.get(found.tokenId)
-  let isEndedNow = await endCredential(found, server)
-  // The user may have restored the deleted token in the meantime.
-  const restored = isEndedNow ? undefined : await findCredential(token, server)
-  if (restored && restored.tokenId !== found.tokenId)
-    isEndedNow = await endCredential(restored, server)
+  const isEndedNow = await endCredential(found, server)
   await reported.set(token, true, server.clock() + resultLifetime)
   // A token that could not be restored any more has no owner to notify.
   const isGone = found.kind === 'personal_token' && found.tokenId === null

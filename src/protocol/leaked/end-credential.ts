@@ -21,14 +21,12 @@ export const endCredential = async (
     if (kind === 'user_link') return userLinks.end(digest)
     if (kind === 'authorization_code' || kind === 'device_code') {
       const codes = kind === 'device_code' ? deviceAuthorizations(server) : shortLived.codes
-      const isPending = await codes.hasDigest(digest)
+      const isEnded = await tokens.endCode(digest, await codes.getDigest(digest))
       await codes.deleteDigest(digest)
-      // The client may have redeemed the code before the deletion.
-      const redeemed = await store.authorizations.findByCode(digest)
-      return redeemed ? tokens.revokeAuthorization(redeemed.id) : isPending
+      return isEnded
     }
-    // The user has deleted this token. If the user restores it at the same time, revoke the restored token below.
-    if (await server.endedTokens.makeFinal(digest)) return true
+    // The user may have deleted this token. If the user restores it at the same time, revoke the restored token below.
+    if (await server.endedTokens.block(digest)) return true
   }
   const row = tokenId === null ? undefined : await store.tokens.find(tokenId)
   const token = tokenId === null ? undefined : await tokens.get(tokenId)

@@ -18,7 +18,6 @@ const searches = {
   session: ofSession,
   registration_token: ofRegistrationToken,
   user_link: ofUserLink,
-  ended_tokens: ofDeletedToken,
 } as const satisfies Partial<Record<SecretKind | 'rotated_refresh_token', Search>>
 
 type Search = (value: string, server: ServerContext) => Promise<Found | undefined>
@@ -31,8 +30,11 @@ export const findCredential = async (
   value: string,
   server: ServerContext,
 ): Promise<Credential | undefined> => {
+  // A user may delete or restore a personal token during the search. Therefore, search the deleted tokens before and
+  // after the search for the token.
+  const deleted = await ofDeletedToken(value, server)
   // Search all tables, so that the response time does not reveal which table contains the value.
-  const [first] = (
+  const [first = deleted ?? (await ofDeletedToken(value, server))] = (
     await Promise.all(Object.values<Search>(searches).map((search) => search(value, server)))
   ).filter((found) => found !== undefined)
   // An undo may have restored a deleted token between the look-ups.
@@ -71,7 +73,8 @@ const ofToken = ({ token, client, user }: FoundToken, kind: CredentialKind): Fou
 
 async function ofAccessToken(value: string, { tokens }: ServerContext): Promise<Found | undefined> {
   const found = await tokens.find({ accessToken: value })
-  return found && ofToken(found, found.token.isPersonal ? 'personal_token' : 'access_token')
+  if (!found?.token.isPersonal) return found && ofToken(found, 'access_token')
+  return { ...ofToken(found, 'personal_token'), digest: found.accessDigest }
 }
 
 async function ofRefreshToken(

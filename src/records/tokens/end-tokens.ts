@@ -1,11 +1,15 @@
-import { digestOf } from '../../crypto/digest.ts'
+import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Authorization } from '../../model/authorization.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { FoundToken } from '../../model/token.ts'
+import type { UserId } from '../../model/user.ts'
 import { nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { accessClaims, rotationClaims } from '../seals/claims.ts'
 import { endingOf } from './token-ending.ts'
+
+/** Milliseconds for which a used code is stored after its expiry, for nodes whose clocks are behind. */
+const unusedCodeMargin = 300_000
 
 /** An expiry that is in the past even for nodes whose clocks are behind. */
 const longExpired = 0
@@ -62,6 +66,45 @@ export const endRotated = async (
 ): Promise<boolean> => {
   const authorization = await authorizationOfRotated(refreshToken, context)
   return authorization?.clientId === clientId && revoke(authorization, context)
+}
+
+/** A code that nobody has redeemed yet. */
+export interface UnusedCode {
+  readonly clientId: string
+  readonly userId?: UserId
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+/**
+ * Uses up a code that leaked: inserts a revoked authorization, so that no request can redeem the code. If the code was
+ * redeemed before, revokes its tokens. A concurrent redemption is either before or after the insert.
+ * @param code undefined if the code is not stored any more
+ * @returns false if nothing was revoked
+ */
+export const endCode = async (
+  codeDigest: Digest,
+  code: UnusedCode | undefined,
+  context: RecordsContext,
+): Promise<boolean> => {
+  const { store, clock } = context
+  const client = code && (await store.clients.find(code.clientId))
+  const unused = client && {
+    clientKey: client.fields.clientKey,
+    userId: code.userId ?? null,
+    scopes: [],
+    resources: [],
+    codeDigest,
+    code: null,
+    userAgent: '',
+    createdAt: clock(),
+    // An abandoned redemption may still insert its tokens.
+    expiresAt: code.expiresAt + unusedCodeMargin,
+    revokedAt: clock(),
+  }
+  if (unused && (await store.authorizations.insertOnce(unused)) !== undefined) return true
+  const redeemed = await store.authorizations.findByCode(codeDigest)
+  return redeemed !== undefined && revoke(redeemed, context)
 }
 
 /** Revokes an authorization with its tokens. Returns false if it was revoked before. */

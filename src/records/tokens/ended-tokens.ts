@@ -139,12 +139,22 @@ export class EndedTokens {
   }
 
   /**
-   * Makes the deletion of a token final, because its value leaked. Returns false if the token was restored, or if
-   * another call was first. Waits for a concurrent `restore`, so the caller then finds the restored token.
-   * @internal
+   * Makes the deletion of a token final, because its value leaked. Returns false if the token is not deleted, was
+   * restored, or if another call was first. Waits for a concurrent `restore`. @internal
    */
   async makeFinal(digest: Digest): Promise<boolean> {
     return (await this.#context.store.sweeperNotes.delete('deleted token', [digest])) > 0
+  }
+
+  /**
+   * Prevents that this value of a token is ever restored, also after a later deletion. Makes an earlier deletion final.
+   * A concurrent `restore` either reads the note of this call, or has committed when this call returns. The caller then
+   * finds the restored token. @returns the result of `makeFinal` @internal
+   */
+  async block(digest: Digest): Promise<boolean> {
+    const { store, clock } = this.#context
+    await store.sweeperNotes.put('leaked token', { key: digest, at: clock() })
+    return this.makeFinal(digest)
   }
 
   async #isFinal({ userId, endedAt }: KeptTokens, { audit }: Store): Promise<boolean> {
@@ -186,17 +196,22 @@ export class EndedTokens {
   async #restore({ name, rows }: Kept, tx: Store): Promise<boolean> {
     const { audit } = this.#context
     const context = { ...this.#context, store: tx }
-    // Only the caller that deletes the note of a value may restore the value. A leak report deletes it, too.
+    // Only the caller that deletes the note of a value may restore the value. `block` deletes it, too.
     const restorable: StoredToken[] = []
     for (const row of rows)
       if ((await tx.sweeperNotes.delete('deleted token', [row.accessDigest])) > 0)
         restorable.push(row)
-    const [own] = restorable
+    // Read these notes after the deletion above, for which `block` waits.
+    const digests = restorable.map(({ accessDigest }) => accessDigest)
+    const leaked = digests.length > 0 ? await tx.sweeperNotes.find('leaked token', digests) : []
+    const isLeaked = new Set<string>(leaked.map(({ key }) => key))
+    const kept = restorable.filter(({ accessDigest }) => !isLeaked.has(accessDigest))
+    const [own] = kept
     if (!own || own !== rows[0] || own.fields.userId === null) return false
     const { userId, scopes } = own.fields
     const client = await new Clients(context).insertPersonal(name, userId, scopes)
     const { clientId, clientKey } = client
-    for (const row of restorable) {
+    for (const row of kept) {
       const { fields, accessDigest, successorId, lastUse } = row
       const accessToken = context.keys.open('token', row.accessToken, accessClaims(row))
       if (accessToken === undefined || digestOf('access_token', accessToken) !== accessDigest)

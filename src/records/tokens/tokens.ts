@@ -1,3 +1,4 @@
+import type { Digest } from '../../crypto/digest.ts'
 import type { Client } from '../../model/client.ts'
 import type { OAuthError } from '../../model/oauth-error.ts'
 import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
@@ -7,7 +8,14 @@ import { UniqueViolation } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
 import { nameOfClient, ofToken, ofUser } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { endAccessToken, endAuthorization, endRotated, revokeReusedCode } from './end-tokens.ts'
+import {
+  endAccessToken,
+  endAuthorization,
+  endCode,
+  endRotated,
+  revokeReusedCode,
+  type UnusedCode,
+} from './end-tokens.ts'
 import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
 import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
@@ -151,6 +159,11 @@ export class Tokens {
   /** Revokes an authorization by its ID, with its tokens. Returns false if it was revoked before. @internal */
   revokeAuthorization(id: number): Promise<boolean> {
     return endAuthorization(id, this.#context)
+  }
+
+  /** Uses up a code that leaked, or revokes the tokens that were issued for it. @internal */
+  endCode(digest: Digest, code: UnusedCode | undefined): Promise<boolean> {
+    return endCode(digest, code, this.#context)
   }
 
   /**

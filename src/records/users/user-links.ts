@@ -101,13 +101,13 @@ export class UserLinks {
   }
 
   /** Whether a link with this digest is stored. */
-  has(digest: Digest): Promise<boolean> {
-    return this.#values.hasDigest(digest)
+  async has(digest: Digest): Promise<boolean> {
+    return (await this.#values.getDigest(digest)) !== undefined
   }
 
   /** Invalidates the link with this digest. Returns false if the link does not exist. */
   async end(digest: Digest): Promise<boolean> {
-    const exists = await this.#values.hasDigest(digest)
+    const exists = (await this.#values.getDigest(digest)) !== undefined
     await this.#values.deleteDigest(digest)
     return exists
   }

@@ -88,8 +88,10 @@ export const sweeperKinds = (
             store.clients.deleteUnused(unusedClientsBefore, limit, grantTypesOfClients),
           ),
         ]),
-    untilNone('deleted tokens', (limit) =>
-      store.sweeperNotes.deleteBefore('deleted token', now - noteLifetime, limit),
+    ...(['deleted token', 'leaked token'] as const).map((kind) =>
+      untilNone(`${kind}s`, (limit) =>
+        store.sweeperNotes.deleteBefore(kind, now - noteLifetime, limit),
+      ),
     ),
     untilNone('signing keys', () => signingKeys.deleteRetired()),
     removals.orphans(),

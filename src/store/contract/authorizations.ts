@@ -4,6 +4,8 @@ import type { Authorization, Consent } from '../../model/authorization.ts'
 import type { UserId } from '../../model/user.ts'
 
 export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedAt'> & {
+  /** Milliseconds since the epoch, to use up a code without tokens. By default, the authorization is not revoked. */
+  readonly revokedAt?: number
   /** The digest of the redeemed code; null without a code. The digest is unique, so a code is redeemed once. */
   readonly codeDigest: Digest | null
 }

@@ -57,7 +57,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
           user_agent: authorization.userAgent,
           created_at: authorization.createdAt,
           expires_at: authorization.expiresAt,
-          revoked_at: null,
+          revoked_at: authorization.revokedAt ?? null,
         })
         .onConflict((c) => c.column('code_digest').doNothing())
         .returning('id')

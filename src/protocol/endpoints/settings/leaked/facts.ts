@@ -94,7 +94,7 @@ const stateOf = async (
   if ((kind === 'authorization_code' || kind === 'device_code') && digest !== null) {
     const redeemed = await store.authorizations.findByCode(digest)
     const codes = kind === 'device_code' ? deviceAuthorizations(server) : server.shortLived.codes
-    if (!redeemed) return (await codes.hasDigest(digest)) ? {} : undefined
+    if (!redeemed) return (await codes.getDigest(digest)) ? {} : undefined
     if (redeemed.revokedAt !== null) return undefined
     authorizationId = redeemed.id
   }
