@@ -16,7 +16,7 @@ declare const brand: unique symbol
 export type Sealed = string & { readonly [brand]: 'Sealed' }
 
 /** The purpose of a sealed value. Each purpose has a separate key. */
-export type SealPurpose = 'token' | 'row' | 'transient' | 'form'
+export type SealPurpose = 'token' | 'row' | 'transient'
 
 /** Returns the key ID in a sealed value; undefined for any other text. */
 export const keyIdOf = (sealed: string): string | undefined =>
@@ -88,7 +88,6 @@ const secretKey = (secret: string): SecretKey => ({
     token: new DayKeys(derive(secret, 'token')),
     row: new DayKeys(derive(secret, 'row')),
     transient: new DayKeys(derive(secret, 'transient')),
-    form: new DayKeys(derive(secret, 'form')),
   },
   audit: createSecretKey(derive(secret, 'audit')),
   session: derive(secret, 'session-jwt'),
@@ -161,9 +160,12 @@ export class KeyRing {
     const id = sealed.slice(0, dot)
     const key = this.#keys.find((candidate) => candidate.id === id)
     if (!key) return undefined
-    const bytes = Buffer.from(sealed.slice(dot + 1), 'base64url')
+    const text = sealed.slice(dot + 1)
+    const bytes = Buffer.from(text, 'base64url')
     const start = dayBytes + nonceBytes
-    if (bytes.length < start + tagBytes) return undefined
+    // Node.js ignores characters outside base64url, and a single character after the last complete group.
+    const isExact = text.length === Math.ceil((bytes.length * 4) / 3)
+    if (bytes.length < start + tagBytes || !isExact) return undefined
     const decipher = createDecipheriv(
       'aes-256-gcm',
       key.seal[purpose].of(bytes.readUInt16BE()),

@@ -33,7 +33,6 @@ import type { EndpointFor } from './plug-ins/endpoint.ts'
 import type { ExtensionFor } from './plug-ins/extension.ts'
 import type { GrantFor } from './plug-ins/grant.ts'
 import type { ResourceServer } from './resource-server.ts'
-import type { FormIds } from './session/form-ids.ts'
 import type { KnownBrowsers } from './session/known-browsers.ts'
 import type { Sessions } from './session/sessions.ts'
 import type { FormAnswer, ShortLived } from './short-lived.ts'
@@ -85,7 +84,6 @@ export interface Throttling {
 export interface Callers {
   readonly sessions: Sessions
   readonly knownBrowsers: KnownBrowsers
-  readonly formIds: FormIds
   readonly userLinks: UserLinks
   readonly resourceServer: ResourceServer
 }

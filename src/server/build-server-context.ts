@@ -6,7 +6,6 @@ import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { ClientLogouts } from '../protocol/openid/logouts.ts'
 import type { Extension } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
-import { FormIds } from '../protocol/session/form-ids.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
 import { Sessions } from '../protocol/session/sessions.ts'
 import type {
@@ -68,7 +67,6 @@ export const buildServerContext = (
     log,
     sessions,
     knownBrowsers: new KnownBrowsers(context, issuer),
-    formIds: new FormIds(prepared.keys, context.clock, settings.sessionExpiresIn),
     userLinks: new UserLinks(context),
     resourceServer,
     grants,

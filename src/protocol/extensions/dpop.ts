@@ -12,7 +12,8 @@ import type { FoundToken } from '../../model/token.ts'
 import type { Sender } from '../../records/transient-values.ts'
 import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Extension } from '../plug-ins.ts'
-import type { Identity, ServerContext } from '../server-context.ts'
+import type { ServerContext } from '../server-context.ts'
+import { openHeld, sealHeld } from '../session/held-values.ts'
 
 /** The key to which the code of an authorization request is bound. RFC 9449 §10. */
 interface RememberedKey {
@@ -201,19 +202,16 @@ const isFirstUse = (
     .transientValues<true>('dpop_proof')
     .claimOnce(`${thumbprint} ${jti}`, true, expiresAt, sender)
 
-// A nonce is the sealed time of its creation, so that each node can check the nonces of all nodes.
-const nonceClaims = ({ issuer }: Identity) => ['dpop_nonce', issuer]
-
-/** Returns a header with a new nonce; empty if the settings do not require nonces. RFC 9449 §8.2. */
+/**
+ * Returns a header with a new nonce; empty if the settings do not require nonces. RFC 9449 §8.2. Each node can open the
+ * nonces of all nodes.
+ */
 const nonceHeader = (server: ServerContext): Readonly<Record<string, string>> => {
   if (!server.settings.requireDpopNonce) return {}
-  const nonce = server.keys.seal('transient', String(server.clock()), nonceClaims(server))
-  return { 'dpop-nonce': nonce }
+  const until = server.clock() + nonceLife
+  return { 'dpop-nonce': sealHeld('dpop_nonce', [server.issuer], { until }, server) }
 }
 
-const hasNonce = ({ nonce }: DpopProof, server: ServerContext): boolean => {
-  if (!server.settings.requireDpopNonce) return true
-  const made =
-    nonce === undefined ? undefined : server.keys.open('transient', nonce, nonceClaims(server))
-  return made !== undefined && Number(made) + nonceLife > server.clock()
-}
+const hasNonce = ({ nonce }: DpopProof, server: ServerContext): boolean =>
+  !server.settings.requireDpopNonce ||
+  openHeld('dpop_nonce', [server.issuer], nonce, server) !== undefined

@@ -20,6 +20,7 @@ import type { Extension } from '../plug-ins.ts'
 import { type Accepted, acceptedClaims } from '../request-objects/claims.ts'
 import { parametersIn } from '../request-objects/parameters-in.ts'
 import type { Environment, Keys, ServerContext } from '../server-context.ts'
+import { openHeld, sealHeld } from '../session/held-values.ts'
 
 /** The claims that identify a request object with `jti`. The server accepts this object only once. */
 interface UsedOnce {
@@ -147,28 +148,28 @@ const checkResponseType = (sent: Parameters, params: Parameters): void => {
 
 // The browser repeats the request after the login. The request object may expire in the meantime, so the URL contains
 // the sealed time at which the object was valid.
-const readClaims = (jwt: string) => [firstRead, sha256(jwt)]
-
-const recorded = (at: number, jwt: string, { keys }: Keys): Readonly<Record<string, string>> => ({
-  [firstRead]: keys.seal('transient', String(at), readClaims(jwt)),
-})
-
-const firstReadAt = (
-  sent: Parameters,
+const recorded = (
+  at: number,
   jwt: string,
-  { keys, clock }: Keys & Environment,
-): number => {
-  const [sealed = ''] = sent.repeated(firstRead)
-  const at = Number(keys.open('transient', sealed, readClaims(jwt)) ?? 0)
-  return at + timeToLogIn > clock() ? at : clock()
+  server: Keys & Environment,
+): Readonly<Record<string, string>> => {
+  const value = { at, until: at + timeToLogIn }
+  return { [firstRead]: sealHeld(firstRead, [sha256(jwt)], value, server) }
 }
 
-const signedClaims = (params: Parameters) => [signedRequest, params.opaque('client_id') ?? '']
+const firstReadAt = (sent: Parameters, jwt: string, server: Keys & Environment): number => {
+  const [sealed] = sent.repeated(firstRead)
+  const value = openHeld<{ readonly at: number }>(firstRead, [sha256(jwt)], sealed, server)
+  return value?.at ?? server.clock()
+}
+
+const clientIdIn = (params: Parameters): string => params.opaque('client_id') ?? ''
 
 /** Returns whether the client signed the request, or pushed a request that it signed. */
-const isSigned = (params: Parameters, { keys }: Keys): boolean => {
-  const [sealed = ''] = params.repeated(signedRequest)
-  return signed.has(params) || keys.open('transient', sealed, signedClaims(params)) !== undefined
+const isSigned = (params: Parameters, server: Keys & Environment): boolean => {
+  const [sealed] = params.repeated(signedRequest)
+  const mark = openHeld(signedRequest, [clientIdIn(params)], sealed, server)
+  return signed.has(params) || mark !== undefined
 }
 
 const uses = (server: ServerContext) => server.transientValues<true>('request_object')
@@ -205,9 +206,10 @@ export const requestObjects: Extension = {
   async onPushedRequest(params, _http, server) {
     const use = once.get(params)
     if (use) await useOnce(use, server)
-    return signed.has(params)
-      ? { [signedRequest]: server.keys.seal('transient', '', signedClaims(params)) }
-      : {}
+    if (!signed.has(params)) return {}
+    // The stored request contains the mark. Such a request lives for less than twice this time.
+    const value = { until: server.clock() + 2 * timeToLogIn }
+    return { [signedRequest]: sealHeld(signedRequest, [clientIdIn(params)], value, server) }
   },
 
   // RFC 9101 §10.5

@@ -11,6 +11,7 @@ import { redirectResponse } from '../endpoints/responses/responses.ts'
 import type { Endpoint } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
+import { openHeld, sealHeld } from '../session/held-values.ts'
 import { subjectIn } from '../subject.ts'
 import {
   type EndSessionRequest,
@@ -22,13 +23,16 @@ import { sidOf } from './sid.ts'
 
 /** The part of a request that the user confirmed, sealed in the form. */
 interface Confirmed {
+  /** The session that the user wants to end. */
+  readonly sessionId: string
   readonly clientId?: string | undefined
   readonly uri?: string | undefined
   readonly state?: string | undefined
   readonly uiLocales: string | undefined
 }
 
-const claims = ['end session']
+/** The time for which the user can confirm the request, in milliseconds. */
+const timeToConfirm = 86_400_000
 
 /** The endpoint to which a client sends the browser to log the user out. OpenID Connect RP-Initiated Logout §2. */
 export const endSessionEndpoint: Endpoint = {
@@ -96,10 +100,17 @@ const ask = (
 ): Promise<Response> => {
   const { target, uiLocales, client } = request
   const { uri, state } = target ?? {}
-  const confirmed: Confirmed = { clientId: client?.clientId, uri, state, uiLocales }
+  const confirmed: Confirmed = {
+    sessionId: signedIn.sessionId,
+    clientId: client?.clientId,
+    uri,
+    state,
+    uiLocales,
+  }
+  const until = server.clock() + timeToConfirm
   const view = {
     action: addressOf(server),
-    request: server.keys.seal('transient', JSON.stringify(confirmed), claims),
+    request: sealHeld('end_session', [], { ...confirmed, until }, server),
     client: client?.name,
     user: signedIn.user.email,
     problem: refused.problem,
@@ -115,17 +126,21 @@ const decide = async (
 ): Promise<Response> => {
   if (isForeign(http, server.issuer))
     return renderProblem(http, server, 'staleLogout', { status: 403 })
-  const text = server.keys.open('transient', params.opaque('logout_request') ?? '', claims)
-  if (text === undefined) return renderProblem(http, server, 'staleLogout', { status: 400 })
-  const { clientId, uri, state, uiLocales }: Confirmed = JSON.parse(text)
+  const confirmed = openHeld<Confirmed>('end_session', [], params.opaque('logout_request'), server)
+  const signedIn = await server.sessions.signedIn(browserOf(http))
+  if (!confirmed)
+    return signedIn
+      ? renderProblem(http, server, 'staleLogout', { status: 400 })
+      : done(http, nowhere, visitor(false), server)
+  const { sessionId, clientId, uri, state, uiLocales } = confirmed
   const { address } = http
   const client = clientId === undefined ? undefined : await server.getClient(clientId, { address })
   const target = uri === undefined ? undefined : targetOf(client, uri, state)
   const request = { target, uiLocales, hint: undefined, client }
-  const signedIn = await server.sessions.signedIn(browserOf(http))
   if (!signedIn) return done(http, request, visitor(true), server)
   const cookie = http.header('cookie')
-  if (!server.sessions.isCsrfToken(cookie, params.optional('csrf_token'))) {
+  const isOwn = server.sessions.isCsrfToken(cookie, params.optional('csrf_token'))
+  if (!isOwn || sessionId !== signedIn.sessionId) {
     const { problem } = textsOf(readerOf(http, { uiLocales }))
     return ask(http, request, signedIn, server, { problem: problem.stale, status: 403 })
   }
@@ -141,6 +156,9 @@ interface Confirmation {
   /** Whether this request ended a session. */
   readonly isLoggedIn: boolean
 }
+
+/** A request whose target is unknown. */
+const nowhere = { target: undefined, uiLocales: undefined }
 
 /** Returns the confirmation of a request without a session. */
 const visitor = (isConfirmed: boolean): Confirmation => ({ isConfirmed, isLoggedIn: false })

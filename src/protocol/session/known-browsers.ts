@@ -6,6 +6,7 @@ import type { UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../../records/context.ts'
 import { type CheckedUser, Users } from '../../records/users/users.ts'
 import { CookieJar } from './cookie-jar.ts'
+import { openHeld, sealHeld } from './held-values.ts'
 
 // Implements OWASP's "Slow Down Online Guessing Attacks with Device Cookies". A browser in which a user logged in
 // before has a separate limit of wrong passwords, so that an attacker's wrong guesses do not lock out the user.
@@ -17,8 +18,6 @@ const maxAccounts = 5
 const separator = '~'
 /** The number of characters of a nonce with 128 bits. */
 const nonceCharacters = 22
-/** The claims that the seal of an entry authenticates. */
-const claims = ['known_browser']
 
 /** An account that was logged in with this browser before. */
 interface Entry {
@@ -64,7 +63,7 @@ export class KnownBrowsers {
 
   /** Returns the `Set-Cookie` value after a login. The cookie retains the other accounts of the browser. */
   remember(account: string, user: CheckedUser, cookie: string | null): string {
-    const { clock, random, keys } = this.#context
+    const { clock, random } = this.#context
     const digest = accountDigest(account)
     const entry: Entry = {
       account: digest,
@@ -76,7 +75,7 @@ export class KnownBrowsers {
     const others = this.#entries(cookie).filter((known) => known.account !== digest)
     const value = [entry, ...others]
       .slice(0, maxAccounts)
-      .map((each) => keys.seal('transient', JSON.stringify(each), claims))
+      .map((each) => sealHeld('known_browser', [], each, this.#context))
       .join(separator)
     return serialize(this.#cookies.knownName(cookie), value, {
       path: '/',
@@ -89,16 +88,11 @@ export class KnownBrowsers {
 
   /** Returns the valid entries of all cookies of this server. */
   #entries(cookie: string | null): readonly Entry[] {
-    const now = this.#context.clock()
     return this.#cookies
       .known(cookie, 2 * maxAccounts)
       .flatMap((value) => value.split(separator, maxAccounts))
       .slice(0, 2 * maxAccounts)
-      .flatMap((sealed) => {
-        const text = this.#context.keys.open('transient', sealed, claims)
-        const entry = text === undefined ? undefined : (JSON.parse(text) as Entry)
-        return entry && entry.until > now ? [entry] : []
-      })
+      .flatMap((sealed) => openHeld<Entry>('known_browser', [], sealed, this.#context) ?? [])
   }
 }
 

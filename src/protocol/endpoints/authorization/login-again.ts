@@ -2,6 +2,7 @@ import { sha256 } from '../../../crypto/digest.ts'
 import type { SignedIn } from '../../../model/auth.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { Callers, Configuration, Environment, Identity, Keys } from '../../server-context.ts'
+import { openHeld, type Sealing, sealHeld } from '../../session/held-values.ts'
 
 // A request with `prompt=login` (OpenID Connect Core §3.1.2.1) requires a new login. After the login, the server removes
 // the prompt from the URL. The server cannot remove the prompt from a stored request (RFC 9126 §4) or a request object
@@ -23,29 +24,37 @@ const proofLifetime = 120_000
 /** The maximum time for a login at the application, in milliseconds. */
 const timeToLogIn = 3_600_000
 
-type Purpose = 'login requested' | 'logged in'
+type Purpose = 'login_requested' | 'logged_in'
 
 interface Facts {
   /** The time of the login, or of the server's request for a login, in milliseconds since the epoch. */
   readonly at: number
+  readonly until: number
   /** The ID of the session after the login. For a requested login, the ID of the session at that time. */
   readonly sessionId: string | undefined
 }
 
-/** Returns the claims of a value, which is valid only for one purpose and for one request. */
-const claimsOf = (purpose: Purpose, query: string): readonly string[] => {
+/** Returns a digest of a request, because a value is valid for one request only. */
+const requestIn = (query: string): readonly string[] => {
   const pairs = [...new URLSearchParams(query)].filter(([name]) => !notRepeated.includes(name))
-  return [loginAgain, purpose, sha256(JSON.stringify(pairs))]
+  return [sha256(JSON.stringify(pairs))]
 }
 
-const seal = (purpose: Purpose, facts: Facts, query: string, { keys }: Keys): string =>
-  keys.seal('transient', JSON.stringify(facts), claimsOf(purpose, query))
+const lifetimes = { login_requested: timeToLogIn, logged_in: proofLifetime }
 
-const open = (purpose: Purpose, sent: Parameters, { keys }: Pick<Keys, 'keys'>) => {
-  const [sealed = ''] = sent.repeated(loginAgain)
-  const text = keys.open('transient', sealed, claimsOf(purpose, sent.text))
-  return text === undefined ? undefined : (JSON.parse(text) as Facts)
+const seal = (
+  purpose: Purpose,
+  sessionId: string | undefined,
+  query: string,
+  sealing: Sealing,
+): string => {
+  const at = sealing.clock()
+  const facts: Facts = { at, until: at + lifetimes[purpose], sessionId }
+  return sealHeld(purpose, requestIn(query), facts, sealing)
 }
+
+const open = (purpose: Purpose, sent: Parameters, sealing: Sealing) =>
+  openHeld<Facts>(purpose, requestIn(sent.text), sent.repeated(loginAgain)[0], sealing)
 
 /**
  * Returns the value of `login_again` for a login that the server requests.
@@ -55,8 +64,7 @@ export const askedForLogin = (
   query: string,
   signedIn: SignedIn | undefined,
   server: Keys & Environment,
-): string =>
-  seal('login requested', { at: server.clock(), sessionId: signedIn?.sessionId }, query, server)
+): string => seal('login_requested', signedIn?.sessionId, query, server)
 
 /**
  * Adds the proof of a login to the URL that the browser opens after the login, if this URL is an authorization request
@@ -68,13 +76,13 @@ export const withLoginProof = (
   sessionId: string | undefined,
   server: Keys & Environment & Configuration & Identity,
 ): string => {
-  const { basePath, settings, clock } = server
+  const { basePath, settings } = server
   const endpoint = `${basePath}${settings.oauthPrefix}/authorize?`
   if (!next.startsWith(endpoint)) return next
   const query = next.slice(endpoint.length)
   if (!new URLSearchParams(query).has(loginAgain)) return next
   const kept = query.split('&').filter((pair) => !new URLSearchParams(pair).has(loginAgain))
-  const proof = seal('logged in', { at: clock(), sessionId }, query, server)
+  const proof = seal('logged_in', sessionId, query, server)
   return `${endpoint}${[...kept, `${loginAgain}=${proof}`].join('&')}`
 }
 
@@ -82,14 +90,11 @@ export const withLoginProof = (
 export const hasLoggedInAgain = (
   sent: Parameters,
   { sessionId, loggedInAt }: SignedIn,
-  { keys, sessions, clock }: Keys & Environment & Pick<Callers, 'sessions'>,
+  server: Keys & Environment & Pick<Callers, 'sessions'>,
 ): boolean => {
-  if (!sessions.isHosted) {
-    const proof = open('logged in', sent, { keys })
-    return proof?.sessionId === sessionId && clock() - proof.at <= proofLifetime
-  }
-  const asked = open('login requested', sent, { keys })
-  if (!asked || clock() - asked.at > timeToLogIn) return false
+  if (!server.sessions.isHosted) return open('logged_in', sent, server)?.sessionId === sessionId
+  const asked = open('login_requested', sent, server)
+  if (!asked) return false
   // If the application does not report the time of the login, trust that its login page has required a new login. An
   // application may report the time in whole seconds, and may retain the session ID after a new login.
   return loggedInAt === null || loggedInAt >= Math.floor(asked.at / 1000) * 1000
@@ -101,5 +106,5 @@ export const hasLoggedInAgain = (
  */
 export const returnsFromApplication = (
   sent: Parameters,
-  { keys, sessions }: Keys & Pick<Callers, 'sessions'>,
-): boolean => sessions.isHosted && open('login requested', sent, { keys }) !== undefined
+  server: Keys & Environment & Pick<Callers, 'sessions'>,
+): boolean => server.sessions.isHosted && open('login_requested', sent, server) !== undefined

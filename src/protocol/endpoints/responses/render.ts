@@ -2,7 +2,8 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
 import type { Frame, Reader } from '../../../pages/frame.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
-import type { Callers, Environment, ServerContext, Ui } from '../../server-context.ts'
+import type { ServerContext, Ui } from '../../server-context.ts'
+import { newFormId } from '../../session/form-ids.ts'
 import { readerOf, textsOf } from './reader.ts'
 import { pageResponse } from './responses.ts'
 
@@ -47,21 +48,21 @@ export const renderPage = async <N extends keyof Pages>(
 }
 
 const frameOf = (
-  { ui: { brand, links }, clock, formIds }: Pick<ServerContext, 'ui'> & Environment & Callers,
+  server: ServerContext,
   reader: Reader,
   csrfToken: string,
   { signedIn, seen, status = 200 }: RenderOptions,
 ): Frame => ({
-  brand,
-  links,
+  brand: server.ui.brand,
+  links: server.ui.links,
   reader,
   texts: textsOf(reader),
   user: signedIn ? { email: signedIn.user.email, isAdmin: signedIn.user.isAdmin } : null,
   csrfToken,
-  formId: formIds.create(signedIn?.user.id ?? null),
+  formId: newFormId(signedIn?.user.id ?? null, server.settings.sessionExpiresIn, server),
   seen,
   isError: status >= 400,
-  now: clock(),
+  now: server.clock(),
 })
 
 const logoOrigin = ({ brand: { logo } }: Ui): string | undefined =>
