@@ -384,10 +384,11 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     await browser.logIn(other)
     const client = await TestClient.register(other, browser)
     const early = referenceUrl(client, await pushed(client))
+    const never = referenceUrl(client, await pushed(client))
     other.advance(539)
     expect((await browser.fetch(early)).status).toBe(200)
     other.advance(1)
-    const late = await browser.fetch(early)
+    const late = await browser.fetch(never)
     expect(late.headers.get('location')).toContain('/oauth/errors')
   })
 
@@ -433,13 +434,30 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     }
   })
 
-  test('§7.3 uses a request once, even if a browser opened it before and sends the record of the first opening [T3721]', async () => {
+  test('§2.2 shows the consent page again when it is reloaded after the reference expired [T4270]', async () => {
+    await using other = await startServer()
+    const browser = new UserAgent()
+    await browser.logIn(other)
+    const client = await TestClient.register(other, browser)
+    const url = referenceUrl(client, await pushed(client))
+    await browser.browse(url)
+    for (const seconds of [541, 3_600, 80_000]) {
+      other.advance(seconds)
+      const again = new UserAgent()
+      await again.logIn(other)
+      expect(formIn(await (await again.browse(url)).text()).action).toBe('/oauth/authorize')
+    }
+    other.advance(86_400)
+    const late = await browser.fetch(url)
+    expect(late.headers.get('location')).toMatch(/\/oauth\/errors.*reason=expired/)
+  })
+
+  test('§7.3 uses a request once, even if a browser opened it before [T3721]', async () => {
     await using other = await startServer()
     const browser = new UserAgent()
     const client = await TestClient.register(other, browser)
     const opened = await browser.browse(referenceUrl(client, await pushed(client)))
     const next = new URL(opened.address).searchParams.get('next') ?? ''
-    expect(next).toContain('pushed_request_opened=')
     await browser.submit(opened, { email: other.user.email, password: other.password })
     const url = new URL(next, other.issuer)
     expect((await browser.authorize(other, url)).searchParams.has('code')).toBe(true)

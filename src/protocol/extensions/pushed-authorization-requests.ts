@@ -23,8 +23,6 @@ interface PushedRequest {
   readonly clientId: string
   /** `application/x-www-form-urlencoded`, without the client's credentials. */
   readonly form: string
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number
   /** The owner by which the stored requests are counted. */
   readonly sender: string
 }
@@ -37,8 +35,6 @@ interface Opened {
 
 /** Seconds within which the browser must open the request. FAPI 2.0 requires less than 600. */
 const expiresIn = 540
-/** The parameter that records when a browser first opened the request. */
-const firstOpened = 'pushed_request_opened'
 
 const urn = 'urn:ietf:params:oauth:request_uri:'
 const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
@@ -111,11 +107,7 @@ const storeRequest = (
   // Anyone can send requests of a public client, and can register any number of clients.
   const isOwn = client.isConfidential && isTrusted(client)
   const sender = (isOwn ? '' : networkOf(address)) || `client ${clientId}`
-  return requests(server).put(
-    { clientId, form: form.toString(), expiresAt, sender },
-    expiresAt,
-    sender,
-  )
+  return requests(server).put({ clientId, form: form.toString(), sender }, expiresAt, sender)
 }
 
 const requests = (server: ServerContext) => server.transientValues<PushedRequest>('pushed_request')
@@ -131,23 +123,6 @@ const unknown = (): OAuthError =>
   new ExpiredRequest(
     'request_uri is unknown, has expired, or was already used. Start again in the application.',
   )
-
-// The browser repeats the request after the login. The reference may expire in the meantime, so the URL contains the
-// sealed time at which the browser first opened the request.
-const openedClaims = (reference: string) => [firstOpened, reference]
-
-/** Returns the time at which the browser first opened the request: the recorded time, or the current time. */
-const openedAt = (
-  sent: Parameters,
-  reference: string,
-  { expiresAt }: PushedRequest,
-  { keys, clock }: ServerContext,
-): number | undefined => {
-  const [sealed = ''] = sent.repeated(firstOpened)
-  const recorded = keys.open('transient', sealed, openedClaims(reference))
-  if (recorded !== undefined && Number(recorded) + timeToLogIn > clock()) return Number(recorded)
-  return expiresAt > clock() ? clock() : undefined
-}
 
 // Loads the request by its reference and the client ID, and ignores the other parameters. Never fetches a URL. RFC 9126 §4.
 const load = async (
@@ -170,18 +145,17 @@ const load = async (
     uses(server).get(reference),
   ])
   const found = opened ?? pending
-  const at = found && !isUsed ? openedAt(params, reference, found, server) : undefined
-  if (!found || found.clientId !== clientId || at === undefined) throw unknown()
+  if (!found || isUsed || found.clientId !== clientId) throw unknown()
   if (!opened) {
-    // Count opened requests separately. They expire later, so they would otherwise displace the requests of the sender
-    // that no browser has opened yet.
+    // The login may take long, and the user may reload the page. The longer period gives nothing to an attacker, who could
+    // also have opened the URL in time. Count opened requests separately. They expire later, so they would otherwise
+    // displace the requests of the sender that no browser has opened yet.
     const until = server.clock() + timeToLogIn
     await requests(server).set(openedName(reference), found, until, `${found.sender} opened`)
   }
   const stored = new Parameters(found.form)
   pushed.set(stored, { reference, clientId })
-  const recorded = server.keys.seal('transient', String(at), openedClaims(reference))
-  return { params: stored, added: { [firstOpened]: recorded } }
+  return { params: stored }
 }
 
 /** Lets a client send its authorization request directly to the server, where the user cannot read or change it. */
