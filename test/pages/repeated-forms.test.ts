@@ -211,6 +211,35 @@ describe('a repetition', () => {
     expect(await person.follow(pages[0] as Page)).toMatchObject({ status: 200 })
   })
 
+  test('of a login at another node leads to one session, whichever node is first [T4280]', async () => {
+    await using beside = await startServer({ beside: app, issuer: app.issuer })
+    for (const order of ['together', 'one after the other']) {
+      const user = await app.newUser({ email: `${order.replaceAll(' ', '-')}@example.org` })
+      const agent = new UserAgent()
+      const { hidden } = formIn(await (await agent.browse(`${app.issuer}/login?next=/x`)).text())
+      const fields = body({ ...hidden, email: user.email, password: app.password })
+      const jar = await agent.jar.getCookieString(app.issuer)
+      const send = ({ server }: TestServer) =>
+        server.fetch(
+          new Request(`${app.issuer}/login`, {
+            method: 'POST',
+            body: fields,
+            headers: { cookie: jar, 'content-type': 'application/x-www-form-urlencoded' },
+          }),
+        )
+      const nodes = [app, beside, app, beside]
+      const all: Response[] = []
+      if (order === 'together') all.push(...(await Promise.all(nodes.map(send))))
+      else for (const node of nodes) all.push(await send(node))
+      expect(all.map(({ headers }) => headers.get('location'))).toEqual(nodes.map(() => '/x'))
+      expect(new Set(all.map(({ headers }) => headers.getSetCookie()[0])).size).toBe(1)
+      const rows = await app.query(
+        `select count(*) as n from oauth2server_session where user_id = ${Number(user.id)}`,
+      )
+      expect(Number(rows[0]?.n)).toBe(1)
+    }
+  })
+
   test('cannot be recognized during an outage, which does not change the response to an outdated login form [T3743]', async () => {
     let isOutage = false
     await using own = await startServer({

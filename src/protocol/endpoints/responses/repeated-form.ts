@@ -74,6 +74,16 @@ export const answerOnce = async (
     const isOneTime =
       newOwners.length > 0 || oneTimeFields.some((field) => params.repeated(field).length > 0)
     const until = clock() + (isOneTime ? periodOf(kept) : doubleClickPeriod)
+    if (isLogin) {
+      // Another node may have accepted the same form at the same time. The first session remains.
+      const claimed = forms.claim(name, { answer: kept }, until, http.address)
+      const first = (await claimed.catch(() => true)) ? undefined : (await forms.get(name))?.answer
+      if (first) {
+        const cookie = headers.getSetCookie().map((each) => each.split(';')[0])
+        await server.sessions.signOut({ ...browserOf(http), cookie: cookie.join('; ') })
+        return first
+      }
+    }
     for (const each of [owner, ...newOwners]) {
       // The change is committed, so the request must succeed even if its response is too large or cannot be stored. The
       // claim then remains, so that a repetition changes nothing.
