@@ -11,8 +11,10 @@ export interface PendingAuthorization {
   readonly terms: string
   readonly userId: User['id']
   readonly sessionId: string
-  /** The URL of the request, which the browser opens after the user has logged in with another account. */
+  /** The URL of the request, which the browser opens to show the request again. */
   readonly again: string
+  /** The end of the time for the decision, in milliseconds since the epoch. */
+  readonly decideUntil: number
 }
 
 /**

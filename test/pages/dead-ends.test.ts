@@ -1,3 +1,4 @@
+import { type Extension, OAuthError, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { en } from '../../src/pages/messages/en.ts'
 import { Device } from '../support/device.ts'
@@ -101,6 +102,29 @@ describe('a consent page that is sent', () => {
   })
 })
 
+describe('a consent page that was open for too long', () => {
+  test('does nothing, and leads to the same request in the same browser only [T4271]', async () => {
+    const client = await TestClient.register(app, await loggedIn())
+    const form = await consentOf(client)
+    app.advance(600)
+    const page = await post(client.agent, '/oauth/authorize', form)
+    expect([page.status, (await page.clone().text()).includes(en.problem.late)]).toEqual([
+      400,
+      true,
+    ])
+    const again = (await waysOn(page))[en.problem.askAgain] ?? ''
+    expect(again).toMatch(authorization)
+    const stranger = await post(await loggedIn(), '/oauth/authorize', form)
+    expect([stranger.status, await stranger.text()]).toEqual([
+      403,
+      expect.stringContaining(en.problem.foreign),
+    ])
+    const code = await client.agent.authorize(app, new URL(again, app.issuer))
+    expect(code.searchParams.has('code')).toBe(true)
+    expect(code.searchParams.get('state')).toBe('xyz')
+  })
+})
+
 describe('the page of a device that is sent', () => {
   test.each([
     ['after the code expired', 601],
@@ -142,4 +166,111 @@ test('a logout in a second tab leads to the start page, and a logout after anoth
   await agent.logIn(app)
   const page = await post(agent, '/logout', { csrf_token })
   expect([page.status, (await page.text()).includes(en.problem.staleLogout)]).toEqual([403, true])
+})
+
+describe('each page of a problem', () => {
+  let own: TestServer
+  const thrown = new Map<string, Error>()
+  beforeAll(async () => {
+    const failing: Extension = {
+      name: 'failing',
+      endpoints: [
+        {
+          path: () => '/failing',
+          methods: ['GET'],
+          errors: 'page',
+          async handle(http) {
+            throw thrown.get(http.query) ?? new Error('unexpected')
+          },
+        },
+      ],
+    }
+    own = await startServer({ extensions: [failing], sendUserLink: () => undefined })
+  })
+  afterAll(() => own.close())
+
+  const failing = (status: number) => async (agent: UserAgent) => {
+    thrown.set(`${status}`, new OAuthError('invalid_request', 'The reason.', { status }))
+    return agent.fetch(`${own.issuer}/failing?${status}`)
+  }
+  const newClient = '/account/settings/applications/clients/new/'
+  const send = (agent: UserAgent, path: string, fields: Record<string, string>, headers = {}) =>
+    agent.fetch(`${own.issuer}${path}`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers,
+    })
+  const consentPage = async (agent: UserAgent) => {
+    const client = await TestClient.register(own, agent)
+    const page = await agent.browse(client.url())
+    return { client, form: { ...formIn(await page.text()).hidden, confirm: 'yes' } }
+  }
+
+  /** Makes each problem happen, and returns the page. */
+  const scenes: Readonly<Record<string, (agent: UserAgent) => Promise<Response>>> = {
+    foreign: (agent) => send(agent, newClient, {}, { 'sec-fetch-site': 'cross-site' }),
+    staleLogout: (agent) => send(agent, '/logout', { csrf_token: 'x' }),
+    async loggedOut(agent) {
+      const { form } = await consentPage(agent)
+      await agent.jar.removeAllCookies()
+      return send(agent, '/oauth/authorize', form)
+    },
+    decided: (agent) =>
+      send(agent, '/oauth/authorize', { authorization_request: 'x', confirm: 'yes' }),
+    async late(agent) {
+      const { form } = await consentPage(agent)
+      own.advance(601)
+      return send(agent, '/oauth/authorize', form)
+    },
+    async clientChanged(agent) {
+      const { client, form } = await consentPage(agent)
+      await own.server.clients.update(client.clientId, { name: 'Another name' })
+      return send(agent, '/oauth/authorize', form)
+    },
+    notFound: failing(404),
+    wrongMethod: failing(405),
+    tooLarge: failing(413),
+    tooMany: failing(429),
+    badRequest: failing(400),
+    failed: (agent) => agent.fetch(`${own.issuer}/failing?unexpected`),
+    unavailable(agent) {
+      thrown.set('down', new StoreUnavailable('The store is unavailable.'))
+      return agent.fetch(`${own.issuer}/failing?down`)
+    },
+    linkInvalid: (agent) => agent.fetch(`${own.issuer}/login/link?token=x`),
+  }
+  const elsewhere = ['atWork: test/full/form-at-work.test.ts', 'stale: the consent page, T3732']
+  const titles = ['title', 'notFoundTitle', 'askAgain']
+
+  test('has a scene in this file, or a test elsewhere [T4272]', () => {
+    const named = [
+      ...Object.keys(scenes),
+      ...elsewhere.map((each) => each.split(':')[0]),
+      ...titles,
+    ]
+    expect(named.sort()).toEqual(Object.keys(en.problem).sort())
+  })
+
+  test.each(Object.entries(scenes))(
+    'says %s, and offers a link that works [T4273]',
+    async (name, scene) => {
+      const agent = newBrowser()
+      await agent.logIn(own)
+      const page = await scene(agent)
+      expect(page.status).toBeGreaterThanOrEqual(400)
+      expect(unescaped(await page.clone().text())).toContain(Reflect.get(en.problem, name))
+      const ways = Object.values(await waysOn(page))
+      expect(ways.length).toBeGreaterThan(0)
+      for (const way of ways) {
+        const next = await agent.browse(new URL(way, own.issuer))
+        expect([way, next.status < 400 || way === '/']).toEqual([way, true])
+      }
+    },
+  )
+
+  test.each(Object.keys(en.error.known))('of the error %s offers a link [T4274]', async (error) => {
+    const page = await newBrowser().fetch(`${own.issuer}/oauth/errors?error=${error}`)
+    expect(unescaped(await page.clone().text())).toContain(Reflect.get(en.error.known, error).what)
+    expect(Object.keys(await waysOn(page))).toContain(en.error.home)
+  })
 })

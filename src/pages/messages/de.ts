@@ -826,6 +826,9 @@ export const de: Messages = {
       'Diese Adresse lässt sich so nicht verwenden. Geh zurück und versuche es noch einmal.',
     tooLarge: 'Was gesendet wurde, ist zu groß. Es wurde nichts ausgeführt.',
     badRequest: 'Was gesendet wurde, ist nicht lesbar. Es wurde nichts ausgeführt.',
+    late: 'Diese Seite war zu lange offen. Es wurde nichts geändert. Zeig die Anfrage noch einmal an.',
+    tooMany:
+      'Das waren zu viele Anfragen. Es wurde nichts geändert. Warte ein paar Minuten und versuche es dann noch einmal.',
     linkInvalid:
       'Dieser Link ist nicht mehr gültig oder wurde schon verwendet. Fordere einen neuen Link an.',
   },
@@ -876,7 +879,10 @@ export const de: Messages = {
     tooManyRedirectUris: (limit: number) => `Höchstens ${limit} Weiterleitungs-URIs sind möglich.`,
     scopeUnknown: (scope: string) =>
       `Die Berechtigung ${scope} gibt es nicht, oder sie kann nicht gewählt werden.`,
-    undoTooLate: 'Das lässt sich nicht mehr rückgängig machen: Die zehn Sekunden sind vorbei.',
+    undoTooLate:
+      'Das lässt sich nicht mehr rückgängig machen, oder es wurde schon in einem anderen Fenster rückgängig gemacht.',
+    draftLost:
+      'Der Text des früheren Formulars ist nicht verfügbar: Er bleibt 20 Minuten für den erhalten, der ihn eingegeben hat, und wird einmal angezeigt.',
     expiredForGood:
       'Das Token ist abgelaufen, darum lässt sich sein Ablaufdatum nicht ändern. Erstelle einen neuen Wert.',
     expiresInvalid: 'Gib ein Datum ein, zum Beispiel 2030-01-31.',

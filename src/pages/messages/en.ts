@@ -826,6 +826,8 @@ export const en = {
     wrongMethod: 'This address cannot be used in this way. Go back and try again.',
     tooLarge: 'The request is too large. Nothing was done.',
     badRequest: 'The request cannot be read. Nothing was done.',
+    late: 'This page was open for too long. Nothing was done. Show the request again.',
+    tooMany: 'There were too many requests. Nothing was done. Wait a few minutes, and try again.',
     linkInvalid: 'This link is not valid any more, or it was already used. Request a new link.',
   },
   /** The problems of form fields. */
@@ -871,7 +873,9 @@ export const en = {
       `You can have at most ${limit} personal tokens. Delete one that you no longer need.`,
     tooManyRedirectUris: (limit: number) => `There can be at most ${limit} redirect URIs.`,
     scopeUnknown: (scope: string) => `The permission ${scope} does not exist, or cannot be chosen.`,
-    undoTooLate: 'It is too late to undo this: ten seconds have passed.',
+    undoTooLate: 'This can no longer be undone, or it was already undone in another window.',
+    draftLost:
+      'The text of the earlier form is not available: it is kept for 20 minutes, for the user who typed it, and shown once.',
     expiredForGood: 'The token has expired, so its expiry cannot be changed. Create a new value.',
     expiresInvalid: 'Enter a day, such as 2030-01-31.',
     expiresInPast: 'Choose a day in the future.',

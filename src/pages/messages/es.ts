@@ -824,6 +824,9 @@ export const es: Messages = {
     wrongMethod: 'Esta dirección no se puede usar de este modo. Vuelve atrás e inténtalo de nuevo.',
     tooLarge: 'Lo que se ha enviado es demasiado grande. No se ha hecho nada.',
     badRequest: 'Lo que se ha enviado no se puede leer. No se ha hecho nada.',
+    late: 'Esta página ha estado abierta demasiado tiempo. No se ha cambiado nada. Muestra la solicitud otra vez.',
+    tooMany:
+      'Hay demasiadas solicitudes. No se ha cambiado nada. Espera unos minutos y vuelve a intentarlo.',
     linkInvalid: 'Este enlace ya no es válido o ya se ha usado. Solicita uno nuevo.',
   },
   problems: {
@@ -867,7 +870,9 @@ export const es: Messages = {
       `Puedes tener ${limit} tokens personales como máximo. Elimina uno que ya no necesites.`,
     tooManyRedirectUris: (limit: number) => `Puede haber ${limit} URI de redirección como máximo.`,
     scopeUnknown: (scope: string) => `El permiso ${scope} no existe o no se puede elegir.`,
-    undoTooLate: 'Ya no se puede deshacer: han pasado los diez segundos.',
+    undoTooLate: 'Ya no se puede deshacer, o ya se ha deshecho en otra ventana.',
+    draftLost:
+      'El texto del formulario anterior no está disponible: se conserva 20 minutos para quien lo escribió y se muestra una vez.',
     expiredForGood:
       'El token ha caducado, así que no se puede cambiar su caducidad. Crea un valor nuevo.',
     expiresInvalid: 'Escribe una fecha, como 2030-01-31.',

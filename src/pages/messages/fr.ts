@@ -829,6 +829,9 @@ export const fr: Messages = {
       'Cette adresse ne peut pas être utilisée de cette façon. Revenez en arrière et réessayez.',
     tooLarge: 'Les données envoyées sont trop volumineuses. Rien n’a été fait.',
     badRequest: 'Les données envoyées sont illisibles. Rien n’a été fait.',
+    late: 'Cette page est restée ouverte trop longtemps. Rien n’a été modifié. Affichez de nouveau la demande.',
+    tooMany:
+      'Il y a eu trop de requêtes. Rien n’a été modifié. Attendez quelques minutes, puis réessayez.',
     linkInvalid: 'Ce lien n’est plus valable ou a déjà été utilisé. Demandez un nouveau lien.',
   },
   problems: {
@@ -876,7 +879,10 @@ export const fr: Messages = {
     tooManyRedirectUris: (limit: number) => `Pas plus de ${limit} URI de redirection.`,
     scopeUnknown: (scope: string) =>
       `L’autorisation ${scope} n’existe pas ou ne peut pas être choisie.`,
-    undoTooLate: 'Il est trop tard pour annuler : les dix secondes sont passées.',
+    undoTooLate:
+      'Il n’est plus possible d’annuler, ou l’annulation a déjà eu lieu dans une autre fenêtre.',
+    draftLost:
+      'Le texte du formulaire précédent n’est pas disponible\u00a0: il est conservé 20 minutes pour la personne qui l’a saisi, et affiché une fois.',
     expiredForGood:
       'Le jeton a expiré : son expiration ne peut plus être modifiée. Créez une nouvelle valeur.',
     expiresInvalid: 'Saisissez une date, par exemple 2030-01-31.',

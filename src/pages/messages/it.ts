@@ -817,6 +817,9 @@ export const it: Messages = {
     wrongMethod: 'Questo indirizzo non può essere usato in questo modo. Torna indietro e riprova.',
     tooLarge: 'I dati inviati sono troppo grandi. Non è stato fatto nulla.',
     badRequest: 'I dati inviati sono illeggibili. Non è stato fatto nulla.',
+    late: 'Questa pagina è rimasta aperta troppo a lungo. Non è stato modificato nulla. Mostra di nuovo la richiesta.',
+    tooMany:
+      'Ci sono state troppe richieste. Non è stato modificato nulla. Aspetta qualche minuto, poi riprova.',
     linkInvalid: 'Questo link non è più valido o è già stato usato. Richiedi un nuovo link.',
   },
   problems: {
@@ -864,7 +867,10 @@ export const it: Messages = {
       `Puoi indicare al massimo ${limit} URI di reindirizzamento.`,
     scopeUnknown: (scope: string) =>
       `L’autorizzazione ${scope} non esiste o non può essere scelta.`,
-    undoTooLate: 'È troppo tardi per annullare: sono passati i dieci secondi.',
+    undoTooLate:
+      'Non è più possibile annullare, oppure l’annullamento è già avvenuto in un’altra finestra.',
+    draftLost:
+      'Il testo del modulo precedente non è disponibile: viene conservato per 20 minuti per chi l’ha scritto e mostrato una volta.',
     expiredForGood:
       'Il token è scaduto, quindi la scadenza non può essere modificata. Crea un nuovo valore.',
     expiresInvalid: 'Inserisci una data, per esempio 2030-01-31.',

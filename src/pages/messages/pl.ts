@@ -831,6 +831,9 @@ export const pl: Messages = {
     wrongMethod: 'Tego adresu nie można użyć w ten sposób. Wróć i spróbuj ponownie.',
     tooLarge: 'Wysłane dane są zbyt duże. Nic nie zostało zrobione.',
     badRequest: 'Nie można odczytać wysłanych danych. Nic nie zostało zrobione.',
+    late: 'Ta strona była otwarta zbyt długo. Nic nie zostało zmienione. Pokaż żądanie ponownie.',
+    tooMany:
+      'Było zbyt wiele żądań. Nic nie zostało zmienione. Odczekaj kilka minut, a potem spróbuj ponownie.',
     linkInvalid: 'Ten link nie jest już ważny lub został już użyty. Poproś o nowy link.',
   },
   problems: {
@@ -888,7 +891,9 @@ export const pl: Messages = {
       `Limit tokenów osobistych to ${limit}. Usuń jeden z tych, których już nie potrzebujesz.`,
     tooManyRedirectUris: (limit: number) => `Limit adresów URI przekierowania to ${limit}.`,
     scopeUnknown: (scope: string) => `Uprawnienie ${scope} nie istnieje lub nie można go wybrać.`,
-    undoTooLate: 'Jest już za późno na cofnięcie: minęło dziesięć sekund.',
+    undoTooLate: 'Nie można już tego cofnąć albo cofnięto to już w innym oknie.',
+    draftLost:
+      'Tekst z poprzedniego formularza nie jest dostępny: jest przechowywany przez 20 minut dla osoby, która go wpisała, i pokazywany raz.',
     expiredForGood:
       'Token wygasł, więc nie można zmienić jego daty wygaśnięcia. Utwórz nową wartość.',
     expiresInvalid: 'Wpisz datę, na przykład 2030-01-31.',

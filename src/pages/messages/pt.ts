@@ -814,6 +814,9 @@ export const pt: Messages = {
     wrongMethod: 'Este endereço não pode ser usado desta forma. Volte e tente novamente.',
     tooLarge: 'O conteúdo enviado é grande demais. Nada foi feito.',
     badRequest: 'Não é possível ler o conteúdo enviado. Nada foi feito.',
+    late: 'Esta página ficou aberta por tempo demais. Nada foi alterado. Mostre a solicitação novamente.',
+    tooMany:
+      'Houve solicitações demais. Nada foi alterado. Espere alguns minutos e tente novamente.',
     linkInvalid: 'Este link não é mais válido ou já foi usado. Solicite um novo link.',
   },
   problems: {
@@ -856,7 +859,9 @@ export const pt: Messages = {
     tooManyRedirectUris: (limit: number) =>
       `Pode haver no máximo ${limit} URIs de redirecionamento.`,
     scopeUnknown: (scope: string) => `A permissão ${scope} não existe ou não pode ser escolhida.`,
-    undoTooLate: 'Não é mais possível desfazer: os dez segundos passaram.',
+    undoTooLate: 'Não é mais possível desfazer, ou isso já foi desfeito em outra janela.',
+    draftLost:
+      'O texto do formulário anterior não está disponível: ele é guardado por 20 minutos para quem o digitou e mostrado uma vez.',
     expiredForGood: 'O token expirou, por isso a data não pode ser alterada. Crie um novo valor.',
     expiresInvalid: 'Digite uma data, como 2030-01-31.',
     expiresInPast: 'Escolha um dia no futuro.',

@@ -744,6 +744,8 @@ export const zh: Messages = {
     wrongMethod: '此地址不能以这种方式使用。请返回重试。',
     tooLarge: '发送的内容过大。未执行任何操作。',
     badRequest: '无法读取发送的内容。未执行任何操作。',
+    late: '此页面打开的时间过长。未做任何更改。请再次显示该请求。',
+    tooMany: '请求过多。未做任何更改。请等待几分钟，然后重试。',
     linkInvalid: '此链接已失效或已被使用。请重新请求链接。',
   },
   problems: {
@@ -779,7 +781,8 @@ export const zh: Messages = {
     tooManyPersonalTokens: (limit) => `最多可以有 ${limit} 个个人令牌。请删除不再需要的令牌。`,
     tooManyRedirectUris: (limit) => `最多可以有 ${limit} 个重定向 URI。`,
     scopeUnknown: (scope) => `权限 ${scope} 不存在或无法选择。`,
-    undoTooLate: '已超过十秒，无法再撤销。',
+    undoTooLate: '已无法撤销，或者已在另一个窗口中撤销。',
+    draftLost: '之前表单中的内容不可用：内容只为输入者保留 20 分钟，并且只显示一次。',
     expiredForGood: '此令牌已过期，无法更改其到期时间。请创建新值。',
     expiresInvalid: '请输入日期，例如 2030-01-31。',
     expiresInPast: '请选择将来的日期。',

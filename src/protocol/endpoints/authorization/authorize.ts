@@ -193,16 +193,15 @@ const toErrorView = (
   error: unknown,
   text: string,
   server: ServerContext,
-  {
-    code = 'invalid_request',
-    details,
-  }: { readonly code?: OAuthErrorCode; readonly details?: string | undefined },
+  { code, details }: { readonly code?: OAuthErrorCode; readonly details?: string | undefined },
 ): Response => {
   const known = asOAuthError(error)
   if (!(known instanceof OAuthError) || known.status >= 500) throw error
+  // Too many requests are not an error of the application.
+  const usual = known.status === 429 ? 'temporarily_unavailable' : 'invalid_request'
   const view = {
     ...known.toWire(),
-    error: code,
+    error: code ?? usual,
     ui_locales: uiLocalesIn(text),
     reason: known instanceof ExpiredRequest ? expiredReason : undefined,
     [detailsParameter]: details,

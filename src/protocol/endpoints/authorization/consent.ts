@@ -24,6 +24,7 @@ import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
 import { errorResponse } from './authorization-response.ts'
 import { grant } from './grant-authorization.ts'
+import { timeToLogIn } from './time-to-log-in.ts'
 
 /** The maximum time for the user's decision, in milliseconds. */
 const timeToDecide = 600_000
@@ -40,10 +41,13 @@ export const showConsent = async (
   server: ServerContext,
   again: string,
 ): Promise<Response> => {
-  const pending = { request, again, ...boundTo(client, signedIn, server) }
+  const now = server.clock()
+  const decideUntil = now + timeToDecide
+  const pending = { request, again, decideUntil, ...boundTo(client, signedIn, server) }
+  // Store the request for longer, so that the user can open it again.
   const id = await server.shortLived.pending.put(
     pending,
-    server.clock() + timeToDecide,
+    now + timeToLogIn,
     String(signedIn.user.id),
   )
   const choices = await choicesOf(request, client, signedIn, server)
@@ -120,6 +124,7 @@ const redirectFlow = (
     return stored && { stored, asked: stored.request }
   },
   again: (stored) => stored && { href: stored.again, text: (texts) => texts.problem.askAgain },
+  isLate: ({ decideUntil }) => decideUntil <= server.clock(),
   // Does not check the scopes: if the client has lost a scope, `decide` sends an error to the client.
   mayAsk: (client, { redirectUri }) => isRegistered(redirectUri, client),
   ask: (question, _stored, signedIn, refused) =>

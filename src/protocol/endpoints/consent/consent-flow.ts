@@ -51,6 +51,8 @@ export interface ConsentFlow<A extends Asked, Stored extends BoundQuestion> {
   find(id: string): Promise<{ readonly stored: Stored; readonly asked: A } | undefined>
   /** Returns the link with which the user sees the question again; undefined if no link is known. */
   again(stored: Stored | undefined): Way | undefined
+  /** Returns whether the time for the decision has ended, but the user may see the question again. */
+  isLate?(stored: Stored): boolean
   /** Returns whether the client may still make this request. */
   mayAsk(client: Client, asked: A): boolean
   /** Shows the consent page again, with the reason why the server refused the decision. */
@@ -154,6 +156,7 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
     return refused(403, 'foreign', flow.again(stored))
 
   uiLocales = asked.uiLocales
+  if (flow.isLate?.(stored)) return refused(400, 'late', flow.again(stored))
   const client = await clientOf(asked, http, server)
   const isUnchanged =
     client?.isActive && flow.mayAsk(client, asked) && stored.terms === termsOf(client, server)

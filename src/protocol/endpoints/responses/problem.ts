@@ -49,6 +49,7 @@ export const problemOf = (status: number): ProblemName => {
   if (status === 404) return 'notFound'
   if (status === 405) return 'wrongMethod'
   if (status === 413 || status === 414) return 'tooLarge'
+  if (status === 429) return 'tooMany'
   if (status === 503) return 'unavailable'
   return status >= 500 ? 'failed' : 'badRequest'
 }

@@ -3,6 +3,7 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { isForeign } from '../../session/browser.ts'
+import { originOfForm } from '../../session/form-ids.ts'
 import { isPrefetch } from '../authorization/is-prefetch.ts'
 import { maxFields, readForm } from './form.ts'
 import type { FormShape } from './json-form.ts'
@@ -59,21 +60,22 @@ export const keepDraft = async (
 }
 
 /** Returns the user and the render time of the page with the form; undefined without a valid `form_id`. */
-export const originOf = (params: Parameters, { formIds }: ServerContext) => {
+export const originOf = (params: Parameters, server: ServerContext) => {
   const [id, ...more] = params.repeated('form_id')
-  return id === undefined || more.length > 0 ? undefined : formIds.originOf(id)
+  return id === undefined || more.length > 0 ? undefined : originOfForm(id, server)
 }
 
 /** The fields of a form that a browser sent after the session had ended. */
 export interface RestoredDraft {
-  readonly params: Parameters
+  /** Undefined if the draft has expired, was shown before, or belongs to another user or page. */
+  readonly params?: Parameters
   /** Stores the draft again. Call this function if the page with the form could not be shown. */
   putBack(): Promise<void>
 }
 
 /**
- * Returns and deletes the draft that the URL names, if the draft belongs to this user and this page. Otherwise, and for a
- * script or a prefetch, returns undefined.
+ * Returns and deletes the draft that the URL names, if the draft belongs to this user and this page. Returns undefined if
+ * the URL names no draft, and for a script or a prefetch.
  */
 export const takeDraft = async ({
   http,
@@ -83,14 +85,16 @@ export const takeDraft = async ({
 }: SettingsRequest): Promise<RestoredDraft | undefined> => {
   const [name, ...more] = new URLSearchParams(http.query).getAll(parameter)
   if (http.method !== 'GET' || asJson || isPrefetch(http)) return undefined
-  if (name === undefined || more.length > 0) return undefined
+  if (name === undefined) return undefined
+  const lost = { putBack: async () => undefined }
+  if (more.length > 0) return lost
   const { drafts } = server.shortLived
   const found = await drafts.get(name)
-  if (found?.userId !== signedIn.user.id || found.path !== http.path) return undefined
+  if (found?.userId !== signedIn.user.id || found.path !== http.path) return lost
   // The application may give the ID of a deleted user to a new user, who must not receive the draft.
-  if (found.renderedAt < (await server.users.earliestRow(found.userId))) return undefined
+  if (found.renderedAt < (await server.users.earliestRow(found.userId))) return lost
   const draft = await drafts.take(name)
-  if (!draft) return undefined
+  if (!draft) return lost
   return {
     params: new Parameters(draft.text, maxFields),
     putBack: async () =>

@@ -1,7 +1,7 @@
 import { newClient } from '../../openapi/schemas/clients.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, emptyClient, typedClient } from './client-form.ts'
-import { respond, settingsPage } from './settings-page.ts'
+import { isTyped, respond, settingsPage } from './settings-page.ts'
 import { clientToWire, scopeToWire } from './wire.ts'
 
 /** Registers a client application of the user. */
@@ -14,7 +14,9 @@ export const newClientPage = settingsPage({
     const view = {
       action: to.newClient,
       back: to.clients,
-      values: refused ? typedClient(refused.params, server.settings) : emptyClient(server.settings),
+      values: isTyped(refused)
+        ? typedClient(refused.params, server.settings)
+        : emptyClient(server.settings),
       scopes,
       problem: refused?.problem,
     }

@@ -12,7 +12,7 @@ import { readerOf } from '../responses/reader.ts'
 import { addresses } from './addresses.ts'
 import { listIn, textIn } from './form.ts'
 import { chosenScopes, defaultExpiry, expiresInOf, expiryChoices } from './personal-token-form.ts'
-import { respond, settingsPage } from './settings-page.ts'
+import { isTyped, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { personalTokenToWire, scopeToWire } from './wire.ts'
 
@@ -24,14 +24,15 @@ export const newPersonalTokenPage = settingsPage({
     const to = addresses(server.ui)
     const scopes = withoutOpenidScopes(server.scopes.choices())
     const choices = expiryChoices(request, server.clock())
-    const values = refused ? typedValues(refused.params, request) : linkedValues(request, choices)
+    const isRefused = isTyped(refused)
+    const values = isRefused ? typedValues(refused.params, request) : linkedValues(request, choices)
     const view = {
       action: to.newToken,
       back: to.tokens,
       values,
       scopes,
       choices,
-      isPrefilled: !refused && isFilledIn(values),
+      isPrefilled: !isRefused && isFilledIn(values),
       problem: refused?.problem,
     }
     const { language } = readerOf(request.http)

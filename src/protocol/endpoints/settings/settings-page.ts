@@ -32,6 +32,10 @@ export interface Refused {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** Returns whether a page for a new object shows the values of a submitted form. */
+export const isTyped = (refused: Refused | undefined): refused is Refused =>
+  refused !== undefined && refused.params.text !== ''
+
 /** The definition of a settings endpoint: the page that it shows, and the change that its form makes. */
 export interface SettingsPage {
   path(settings: Settings): string
@@ -88,9 +92,11 @@ const showDraft = async (
 ): Promise<Response> => {
   const draft = await takeDraft(request)
   if (!draft) return show(request)
-  const problem = { sentence: request.texts.problems.loggedOut, isNeutral: true }
+  const { loggedOut, draftLost } = request.texts.problems
+  const { params = new Parameters('') } = draft
+  const problem = { sentence: draft.params ? loggedOut : draftLost, isNeutral: true }
   try {
-    return await show(request, { params: draft.params, problem, status: 200 })
+    return await show(request, { params, problem, status: 200 })
   } catch (error) {
     await draft.putBack()
     throw error
