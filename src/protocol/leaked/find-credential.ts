@@ -37,9 +37,7 @@ export const findCredential = async (
   const [first = deleted ?? (await ofDeletedToken(value, server))] = (
     await Promise.all(Object.values<Search>(searches).map((search) => search(value, server)))
   ).filter((found) => found !== undefined)
-  // An undo may have restored a deleted token between the look-ups.
-  const found = first ?? (await ofAccessToken(value, server))
-  return found && { ...nothing, ...found, ending: value.slice(-4) }
+  return first && { ...nothing, ...first, ending: value.slice(-4) }
 }
 
 /** Returns whether this server issued a value that `findCredential` does not find: of a revoked authorization. */

@@ -76,7 +76,7 @@ export const answerOnce = async (
     const until = clock() + (isOneTime ? periodOf(kept) : doubleClickPeriod)
     if (isLogin) {
       // Another node may have accepted the same form at the same time. The first session remains.
-      const claimed = forms.claim(name, { answer: kept }, until, http.address)
+      const claimed = forms.claim(name, { answer: kept }, until, network)
       const first = (await claimed.catch(() => true)) ? undefined : (await forms.get(name))?.answer
       if (first) {
         const cookie = headers.getSetCookie().map((each) => each.split(';')[0])
