@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type {
   FastifyPluginAsync,
   FastifyReply,
@@ -25,6 +26,7 @@ import {
   refusalHeaders,
 } from './caller.ts'
 import { credentialsOf, respond } from './node-http.ts'
+import { hasBody, readBody } from './node-source.ts'
 
 // Do not add properties to the type of every request. Another plugin may declare the same properties, and the
 // properties are missing if `rest(server)` did not run.
@@ -46,20 +48,35 @@ const plugin = (register: FastifyPluginAsync): FastifyPluginAsync =>
 export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
   const listener = respond(server)
   return async (app) => {
-    // Remove the body parsers from the scope of this plugin, because the server needs the exact text of a form.
+    // Remove the body parsers from the scope of this plugin, because the server needs the exact text of a form. Read the
+    // body here, because a hook of the application may have replaced it.
     app.removeAllContentTypeParsers()
-    app.addContentTypeParser('*', (_request, _body, parsed) => parsed(null))
+    app.addContentTypeParser('*', async ({ raw }: FastifyRequest, body: Readable) => {
+      if (hasBody(raw)) Object.assign(raw, { rawBody: await readBody(body).catch(() => undefined) })
+    })
     const prefix = app.prefix.replace(/\/$/, '')
     const addresses = server.addresses.filter((address) => address.startsWith(`${prefix}/`))
     if (addresses.length === 0)
       throw new Error(`The issuer ${server.issuer} is not under the prefix ${prefix}.`)
     for (const address of addresses) {
-      app.all(address.slice(prefix.length), async (request, reply) => {
+      const url = address.slice(prefix.length)
+      // With the option `ignoreTrailingSlash`, one route handles an address with and without the slash.
+      const isOneOfTwo =
+        addresses.includes(`${address}/`) || addresses.includes(address.slice(0, -1))
+      if (isOneOfTwo && app.hasRoute({ method: 'GET', url })) continue
+      app.all(url, async (request, reply) => {
         // Copy the headers that hooks of the application have set, because Fastify does not send them after `hijack`.
         for (const [name, value] of Object.entries(reply.getHeaders()))
           if (value !== undefined) reply.raw.setHeader(name, value)
         reply.hijack()
-        await listener(request.raw, reply.raw, request)
+        try {
+          await listener(request.raw, reply.raw, request)
+        } catch (error) {
+          // Fastify sends no response to an error after `hijack`.
+          request.log.error(error)
+          if (!reply.raw.headersSent) reply.raw.statusCode = 500
+          reply.raw.end()
+        }
       })
     }
   }

@@ -63,12 +63,8 @@ export const mount = (
     const target = targetOf(context)
     const { pathname } = new URL(context.req.url)
     if (!server.handles(pathname) && !server.handles(target)) return next()
-    try {
-      server.checkTarget(target)
-    } catch (error) {
-      return refuse(error, server, context)
-    }
     const response = await server.fetch(await unread(context), {
+      target,
       remoteAddress: remoteAddress(context),
       raw: context,
       // The request ID that Hono's request ID middleware has set, if the application uses this middleware.

@@ -4,7 +4,14 @@ import { mediaTypeOf } from '../http/media-type.ts'
 import { HttpResponse } from '../http/response.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { SentCredentials } from './caller.ts'
-import { allHeaders, hadBody, NodeSource, rawHeader } from './node-source.ts'
+import {
+  allHeaders,
+  hasBody,
+  type NodeRequest,
+  NodeSource,
+  rawHeader,
+  readBody,
+} from './node-source.ts'
 
 /** Returns the request target as the client sent it. Routers store it in `originalUrl` when they rewrite `url`. */
 export const sentTarget = (request: IncomingMessage & { readonly originalUrl?: string }): string =>
@@ -43,8 +50,7 @@ export const credentialsOf = (
 export const pathOf = (target: string): string => target.replace(origin, '').replace(/[?#].*$/s, '')
 
 /**
- * Creates a handler that passes Node requests to `server.direct` if possible, and otherwise to `server.fetch`. Restores
- * the body if a body parser has already read the body.
+ * Creates a handler that passes Node requests to `server.direct` if possible, and otherwise to `server.fetch`.
  */
 export const respond = (
   server: Pick<AuthorizationServer, 'fetch' | 'direct'>,
@@ -63,9 +69,12 @@ export const respond = (
     { overrideGlobalObjects: false, hostname: 'localhost' },
   )
   return async (request, response, raw = request) => {
-    const source = new NodeSource(request, sentTarget(request))
+    const target = sentTarget(request)
     request.url = targetOf(request)
-    restoreBody(request)
+    const body = bodyOf(request)
+    // A refused request does not wait for its body.
+    body?.catch(() => undefined)
+    const source = new NodeSource(request, target, body)
     const direct = server.direct(source, {
       remoteAddress: request.socket.remoteAddress,
       raw,
@@ -73,6 +82,12 @@ export const respond = (
     })
     if (direct) return send(await direct, response)
     raws.set(request, raw)
+    if (body) {
+      const rawBody = await body.catch(() => undefined)
+      // Without the whole body, nobody waits for the response.
+      if (!rawBody) return void response.destroy()
+      Object.assign(request, { rawBody })
+    }
     await listener(request, response)
   }
 }
@@ -100,19 +115,26 @@ const withCookies = (answer: Response, theirs: number | string | string[] = []):
   return copy
 }
 
-type Drained = IncomingMessage & { readonly body?: unknown; rawBody?: Buffer }
+/**
+ * Returns the body; undefined for a request without a body. Reads the body at once, because middleware of the application
+ * may have paused it, or may let it flow to listeners of its own. Restores a body that a body parser has already read.
+ */
+const bodyOf = (request: NodeRequest): Promise<Buffer> | undefined => {
+  if (!hasBody(request)) return undefined
+  if (Buffer.isBuffer(request.rawBody)) return Promise.resolve(request.rawBody)
+  return request.readableEnded ? Promise.resolve(restoredBody(request)) : readBody(request)
+}
 
-const restoreBody = (request: Drained): void => {
-  if (!request.readableEnded || request.rawBody !== undefined || !hadBody(request)) return
-  const { body } = request
-  if (Buffer.isBuffer(body)) request.rawBody = body
-  else if (typeof body === 'string') request.rawBody = Buffer.from(body)
-  else if (typeof body === 'object' && body !== null)
-    request.rawBody = Buffer.from(isJson(request) ? JSON.stringify(body) : formOf(body))
-  else
-    throw new Error(
-      'The body of the request was read before mount(server), and request.body does not contain it. Move mount(server) before the middleware that reads the body.',
-    )
+const restoredBody = (request: NodeRequest): Buffer => {
+  // The application may keep the text of the body, for instance to verify the signature of a webhook.
+  const body = request.rawBody ?? request.body
+  if (Buffer.isBuffer(body)) return body
+  if (typeof body === 'string') return Buffer.from(body)
+  if (typeof body === 'object' && body !== null)
+    return Buffer.from(isJson(request) ? JSON.stringify(body) : formOf(body))
+  throw new Error(
+    'The body of the request was read before mount(server), and request.body does not contain it. Move mount(server) before the middleware that reads the body.',
+  )
 }
 
 const isJson = ({ headers }: IncomingMessage): boolean =>

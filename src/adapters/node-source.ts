@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { RequestSource } from '../http/request.ts'
+import { bounds } from '../model/bounds.ts'
 
 /**
  * Returns all values of a header, joined by the separator; null without the header. Node's `headers` contains only the
@@ -30,21 +32,57 @@ export const allHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
   return headers
 }
 
-/** Returns whether the headers announce a body. */
-export const hadBody = ({ headers }: IncomingMessage): boolean =>
-  Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
+/** Returns whether the headers announce a body that the server may read. */
+export const hasBody = ({ method, headers }: IncomingMessage): boolean => {
+  if (method === 'GET' || method === 'HEAD') return false
+  const length = Number(headers['content-length'] ?? 0)
+  return headers['transfer-encoding'] !== undefined || (length > 0 && length <= bounds.body)
+}
+
+/**
+ * Reads a body from now on. Stops after more than `bounds.body` bytes, because such a body is refused.
+ * @throws Error if the sender closes the connection
+ */
+export const readBody = (body: Readable): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    if (body.destroyed) return reject(new Error('The client closed the connection.'))
+    const chunks: Buffer[] = []
+    let size = 0
+    const whole = () => {
+      const [first = Buffer.alloc(0)] = chunks
+      resolve(chunks.length > 1 ? Buffer.concat(chunks) : first)
+    }
+    body.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > bounds.body) {
+        body.pause()
+        whole()
+      }
+    })
+    body.on('end', whole)
+    body.on('error', reject)
+    // Earlier middleware may have paused the body.
+    body.resume()
+  })
 
 const decoder = new TextDecoder()
+
+/** A Node request whose body an adapter, or middleware of the application, may have read. */
+export type NodeRequest = IncomingMessage & { readonly body?: unknown; rawBody?: Buffer | string }
 
 /** The source of a Node request, whose parts are read only when they are needed. */
 export class NodeSource implements RequestSource {
   readonly method: string
   readonly target: string
-  readonly #request: IncomingMessage & { readonly rawBody?: Buffer | undefined }
+  readonly #request: IncomingMessage
+  readonly #body: Promise<Buffer> | undefined
   #headers: Headers | undefined
 
-  constructor(request: IncomingMessage, target: string) {
+  /** @param body the body of the request, if it has one */
+  constructor(request: IncomingMessage, target: string, body: Promise<Buffer> | undefined) {
     this.#request = request
+    this.#body = body
     this.method = request.method ?? 'GET'
     this.target = target
   }
@@ -62,31 +100,9 @@ export class NodeSource implements RequestSource {
     return rawHeader(this.#request, name, name === 'cookie' ? '; ' : ', ')
   }
 
-  text(maxSize: number): Promise<string | undefined> {
-    const request = this.#request
-    const { rawBody } = request
-    if (rawBody)
-      return Promise.resolve(rawBody.length > maxSize ? undefined : decoder.decode(rawBody))
-    return new Promise((resolve, reject) => {
-      if (request.readableEnded && !hadBody(request)) return resolve('')
-      if (request.readableEnded) return reject(new TypeError('The body was already read.'))
-      if (request.destroyed) return reject(new Error('The client closed the connection.'))
-      const chunks: Buffer[] = []
-      let size = 0
-      request.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        if (size > maxSize) {
-          request.pause()
-          resolve(undefined)
-        } else chunks.push(chunk)
-      })
-      request.on('end', () => {
-        const [first = Buffer.alloc(0)] = chunks
-        resolve(decoder.decode(chunks.length > 1 ? Buffer.concat(chunks) : first))
-      })
-      request.on('error', reject)
-      // Earlier middleware may have paused the request.
-      request.resume()
-    })
+  async text(maxSize: number): Promise<string | undefined> {
+    const body = await this.#body
+    if (!body) return ''
+    return body.length > maxSize ? undefined : decoder.decode(body)
   }
 }

@@ -1,18 +1,24 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { serve } from '@hono/node-server'
-import express from 'express'
-import Fastify from 'fastify'
+import { ExpressAdapter } from '@nestjs/platform-express'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
+import express, { type RequestHandler } from 'express'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import type { AuthorizationServer } from 'svc-oauth2server'
-import * as onExpress from 'svc-oauth2server/express'
-import * as onFastify from 'svc-oauth2server/fastify'
 import * as onHono from 'svc-oauth2server/hono'
-import * as onNode from 'svc-oauth2server/node'
+import type { Middleware } from 'svc-oauth2server/node'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Listening, listening } from './embed.ts'
+import { formIn } from '../support/user-agent.ts'
+import type { Listening } from './embed.ts'
+import {
+  mountedOnExpress,
+  mountedOnFastify,
+  mountedOnHono,
+  mountedOnNest,
+  mountedOnNode,
+} from './hosts/mounted.ts'
 
 // Middleware of the application that runs before `mount(server)`, in every adapter: it sets a security policy of its own,
 // or reads the body.
@@ -32,43 +38,21 @@ const policy = {
   'x-of-host': '1',
 }
 
-const hono = (middleware: MiddlewareHandler) => {
-  const app = new Hono().use(middleware, onHono.mount(server))
-  return listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server)
-}
+const hono = (middleware: MiddlewareHandler) => mountedOnHono(server, middleware)
 
-const http = async (listener: RequestListener): Promise<Listening> =>
-  listening(createServer(listener).listen(0, '127.0.0.1'))
-
-const fastify = async (app: ReturnType<typeof Fastify>): Promise<Listening> => {
-  await app.register(onFastify.mount(server)).listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as { port: number }
-  return { port, close: () => app.close() }
+const setPolicy: RequestHandler = (_request, response, next) => {
+  response.setHeaders(new Map(Object.entries(policy)))
+  next()
 }
 
 const policies: Readonly<Record<string, () => Promise<Listening>>> = {
-  Express: () =>
-    http(
-      express()
-        .use((_request, response, next) => {
-          response.set(policy)
-          next()
-        })
-        .use(onExpress.mount(server)),
-    ),
-  'node:http': () =>
-    http(
-      onNode.chain((_request, response, next) => {
-        response.setHeaders(new Map(Object.entries(policy)))
-        next()
-      }, onNode.mount(server)),
-    ),
+  Express: () => mountedOnExpress(server, setPolicy),
+  'node:http': () => mountedOnNode(server, setPolicy as Middleware),
+  'Nest on Express': () => mountedOnNest(server, new ExpressAdapter(), setPolicy),
+  'Nest on Fastify': () => mountedOnNest(server, new FastifyAdapter(), setPolicy),
   Fastify: () =>
-    fastify(
-      Fastify().addHook(
-        'onRequest',
-        async (_request, reply) => void reply.headers(policy),
-      ) as never,
+    mountedOnFastify(server, (app) =>
+      app.addHook('onRequest', async (_request, reply) => void reply.headers(policy)),
     ),
   'Hono, before the response': () =>
     hono(async (c, next) => {
@@ -126,40 +110,37 @@ describe('a policy of the application before mount(server)', () => {
 const withoutNonce = (value: string | null): string | undefined =>
   value?.replaceAll(/'nonce-[^']+'/g, '')
 
+const parsers: Readonly<Record<string, readonly RequestHandler[]>> = {
+  'express.json() and express.urlencoded()': [
+    express.json(),
+    express.urlencoded({ extended: true }),
+  ],
+  'express.text()': [express.text({ type: '*/*' })],
+  'express.raw()': [express.raw({ type: '*/*' })],
+}
+
 const readers: Readonly<Record<string, () => Promise<Listening>>> = {
-  'Express with express.json() and express.urlencoded()': () =>
-    http(
-      express()
-        .use(express.json(), express.urlencoded({ extended: true }))
-        .use(onExpress.mount(server)),
-    ),
-  'Express with express.text()': () =>
-    http(
-      express()
-        .use(express.text({ type: '*/*' }))
-        .use(onExpress.mount(server)),
-    ),
-  'Express with express.raw()': () =>
-    http(
-      express()
-        .use(express.raw({ type: '*/*' }))
-        .use(onExpress.mount(server)),
-    ),
+  ...Object.fromEntries(
+    Object.entries(parsers).flatMap(([name, steps]) => [
+      [`Express with ${name}`, () => mountedOnExpress(server, ...steps)],
+      [`Nest on Express with ${name}`, () => mountedOnNest(server, new ExpressAdapter(), ...steps)],
+      [`Nest on Fastify with ${name}`, () => mountedOnNest(server, new FastifyAdapter(), ...steps)],
+    ]),
+  ),
   'node:http with a property rawBody': () =>
-    http(
-      onNode.chain((request, _response, next) => {
-        buffer(request).then((rawBody) => {
-          Object.assign(request, { rawBody })
-          next()
-        }, next)
-      }, onNode.mount(server)),
-    ),
-  'Fastify with a parser for every type': () => {
-    const app = Fastify()
-    app.removeAllContentTypeParsers()
-    app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
-    return fastify(app)
-  },
+    mountedOnNode(server, (request, _response, next) => {
+      buffer(request).then((rawBody) => {
+        Object.assign(request, { rawBody })
+        next()
+      }, next)
+    }),
+  'Fastify with a parser for every type': () =>
+    mountedOnFastify(server, (app) => {
+      app.removeAllContentTypeParsers()
+      app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
+        done(null, body),
+      )
+    }),
   'Hono with c.req.text()': () =>
     hono(async ({ req }, next) => {
       await req.text()
@@ -232,5 +213,113 @@ describe('a body parser before mount(server)', () => {
     const body = new URLSearchParams({ grant_type: 'client_credentials' })
     await app.request('/oauth/token', { method: 'POST', body })
     expect(String(failed)).toContain('move mount(server) before')
+  })
+})
+
+// Each of these lets the body flow, or pauses it, before the server reads it.
+const listeners: Record<string, () => Promise<Listening>> = {}
+for (const [name, start] of Object.entries({
+  Express: (...steps: readonly RequestHandler[]) => mountedOnExpress(server, ...steps),
+  'node:http': (...steps: readonly RequestHandler[]) =>
+    mountedOnNode(server, ...(steps as readonly Middleware[])),
+  'Nest on Express': (...steps: readonly RequestHandler[]) =>
+    mountedOnNest(server, new ExpressAdapter(), ...steps),
+  'Nest on Fastify': (...steps: readonly RequestHandler[]) =>
+    mountedOnNest(server, new FastifyAdapter(), ...steps),
+})) {
+  listeners[`${name} with middleware that listens to the body`] = () =>
+    start((request, _response, next) => {
+      request.on('data', () => undefined)
+      next()
+    })
+  listeners[`${name} with middleware that pauses the body`] = () =>
+    start((request, _response, next) => {
+      request.pause()
+      setTimeout(next, 10)
+    })
+  listeners[`${name} with the text of the body in rawBody`] = () =>
+    start(express.text({ type: '*/*' }), (request, _response, next) => {
+      Object.assign(request, { rawBody: request.body, body: undefined })
+      next()
+    })
+}
+Object.assign(listeners, {
+  'Fastify with a hook that listens to the body': () =>
+    mountedOnFastify(server, (app) =>
+      app.addHook('preParsing', (_request, _reply, body, done) => {
+        body.on('data', () => undefined)
+        done(null, body)
+      }),
+    ),
+  'Fastify with a hook that replaces the body': () =>
+    mountedOnFastify(server, (app) =>
+      app.addHook('preParsing', async (_request, _reply, body) =>
+        Readable.from([await buffer(body)]),
+      ),
+    ),
+  'Fastify with ignoreTrailingSlash': () =>
+    mountedOnFastify(server, () => undefined, { routerOptions: { ignoreTrailingSlash: true } }),
+})
+
+describe('a body that flows before mount(server)', () => {
+  test.each(Object.entries(listeners))(
+    '%s reaches endpoints and pages as a whole [T4330]',
+    async (_, start) => {
+      const host = await start()
+      const post = (path: string, type: string, body: string, headers = {}) =>
+        fetch(`http://127.0.0.1:${host.port}${path}`, {
+          method: 'POST',
+          headers: { 'content-type': type, ...headers },
+          body,
+          redirect: 'manual',
+        })
+      const form = 'application/x-www-form-urlencoded'
+      try {
+        const user = await server.users.create({
+          email: `${crypto.randomUUID()}@example.org`,
+          password: 'correct horse 7',
+        })
+        const { client, clientSecret } = await server.clients.create({
+          name: 'Machine',
+          userId: user.id,
+        })
+        const fields = new URLSearchParams({
+          grant_type: 'client_credentials',
+          client_id: client.clientId,
+          client_secret: clientSecret,
+        }).toString()
+        // A request with the header Origin takes another way through the server.
+        for (const headers of [{}, { origin: 'https://app.example' }])
+          expect((await post('/oauth/token', form, fields, headers)).status).toBe(200)
+        const metadata = JSON.stringify({ redirect_uris: ['https://c.example/cb'] })
+        expect((await post('/oauth/register', 'application/json', metadata)).status).toBe(201)
+        const page = await fetch(`http://127.0.0.1:${host.port}/login`)
+        const [cookie = ''] = page.headers.getSetCookie().map((one) => one.split(';')[0])
+        const { hidden } = formIn(await page.text())
+        const login = { ...hidden, email: user.email ?? '', password: 'correct horse 7' }
+        const text = new URLSearchParams(login).toString()
+        const headers = { cookie, origin: server.issuer }
+        expect((await post('/login', form, text, headers)).status).toBe(303)
+      } finally {
+        await host.close()
+      }
+    },
+  )
+
+  test('Fastify responds if a hook has discarded the body [T4331]', async () => {
+    const host = await mountedOnFastify(server, (app) =>
+      app.addHook('preParsing', async ({ raw }, _reply, body) => {
+        await buffer(body)
+        raw.headers['content-length'] = '5'
+      }),
+    )
+    try {
+      const body = new URLSearchParams({ grant_type: 'client_credentials' })
+      const url = `http://127.0.0.1:${host.port}/oauth/token`
+      const { status } = await fetch(url, { method: 'POST', body })
+      expect(status).toBeGreaterThanOrEqual(400)
+    } finally {
+      await host.close()
+    }
   })
 })
