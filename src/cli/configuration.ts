@@ -41,7 +41,7 @@ export const loadConfiguration = async (
 ): Promise<Configuration> => {
   const module = path ?? configInPackage()
   if (module !== undefined) return moduleConfiguration(module)
-  if (env.DATABASE_URL === undefined) nameDatabase()
+  if (env.DATABASE_URL === undefined && !env.DATABASE_URL_FILE) nameDatabase()
   const { options } = await fromEnvironment(env)
   const root = existsSync('package.json') ? { applicationRoot: process.cwd() } : {}
   return { options: { ...options, ...root } }

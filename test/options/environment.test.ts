@@ -275,6 +275,53 @@ console.log((await fromEnvironment({ DATABASE_URL: ${JSON.stringify(`sqlite:${jo
   })
 })
 
+describe('secrets in files', () => {
+  const fileWith = async (text: string): Promise<string> => {
+    const folder = newFolder()
+    await mkdir(folder)
+    await writeFile(join(folder, 'secret'), text)
+    return join(folder, 'secret')
+  }
+
+  test('a variable that ends in _FILE names the file of a secret [T4320]', async () => {
+    const metricsToken = 'a-token-of-the-metrics-in-a-file'
+    const { options } = await fromEnvironment({
+      DATABASE_URL_FILE: await fileWith('sqlite::memory:\n'),
+      SECRET_KEY_FILE: await fileWith(` ${secretKey}\r\n`),
+      SECRET_KEY_PREVIOUS_FILE: await fileWith('one,two'),
+      OAUTH2_CACHE_REDIS_URL_FILE: await fileWith('redis://cache.example:6380/1\n'),
+      OAUTH2SERVER_METRICS_TOKEN_FILE: await fileWith(`${metricsToken}\n`),
+      SECRET_KEY: '',
+    })
+    expect(options).toMatchObject({
+      secretKeys: [` ${secretKey}`, 'one', 'two'],
+      store: { description: 'sqlite::memory:' },
+      transients: { description: 'redis://cache.example:6380/1' },
+      metricsToken,
+    })
+  })
+
+  test('refuses a file that is missing, both variables, and files of other settings [T4321]', async () => {
+    const missing = join(root, 'missing')
+    const problems = await problemsOf({
+      ...inMemory,
+      DATABASE_URL_FILE: await fileWith('sqlite::memory:'),
+      SECRET_KEY_FILE: missing,
+      OAUTH2SERVER_TOKEN_EXPIRES_IN_FILE: missing,
+    })
+    expect(problems).toEqual([
+      'DATABASE_URL and DATABASE_URL_FILE are both set. Set one of them.',
+      expect.stringMatching(/^SECRET_KEY_FILE: the file cannot be read \(ENOENT/),
+      expect.stringMatching(/^OAUTH2SERVER_TOKEN_EXPIRES_IN_FILE is not a setting/),
+    ])
+  })
+
+  test('a program does not start if the file of a secret is missing, although it has a default', async () => {
+    for (const SECRET_KEY_FILE of [join(root, 'missing'), root])
+      expect(await problemsOf({ ...inMemory, SECRET_KEY_FILE })).toHaveLength(1)
+  })
+})
+
 describe('variables that other programs set', () => {
   const ofService = (name: string): Variables => ({
     [`${name}_SERVICE_HOST`]: '10.96.0.12',

@@ -10,6 +10,7 @@ import type { SettingsInput } from '../../settings/settings-input.ts'
 import type { TransientsOpener } from '../../store/contract/transients.ts'
 import type { StoreOpener } from '../../store/store.ts'
 import { databaseFrom, transientsFrom } from './environment-stores.ts'
+import { withSecretFiles } from './secret-files.ts'
 import { newSecretKey, storedSecretKey } from './secret-key-file.ts'
 
 /** The default of `DATABASE_URL`. */
@@ -41,11 +42,13 @@ export interface Environment {
  * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS`,
  * `OAUTH2SERVER_RESOURCES`, `OAUTH2SERVER_INTROSPECTION_CLIENTS` and the variables of all settings. Without
  * `SECRET_KEY`, uses a key that is generated once and stored in the directory of the SQLite database. For a database in
- * memory, generates a new key each time.
+ * memory, generates a new key each time. A variable that holds a secret may also name a file, such as
+ * `SECRET_KEY_FILE`.
  * @throws InvalidSettings, which lists all problems; StoreUnusable if the secret key file cannot be read or created
  */
-export const fromEnvironment = async (env: Variables): Promise<Environment> => {
+export const fromEnvironment = async (variables: Variables): Promise<Environment> => {
   const problems: string[] = []
+  const env = await withSecretFiles(variables, (problem) => problems.push(problem))
   const attempt = async <T>(read: () => T | Promise<T>): Promise<T | undefined> => {
     try {
       return await read()
