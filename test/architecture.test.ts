@@ -78,7 +78,7 @@ const layers: readonly Layer[] = [
   },
   {
     file: ['store/redis.ts', 'store/redis/'],
-    may: [...contracts, 'store/redis/', 'model/members.ts'],
+    may: [...contracts, 'store/redis/', 'model/members.ts', 'crypto/checksum.ts'],
   },
   {
     file: ['store/sql/', 'store/sqlite.ts', 'store/postgres.ts'],
@@ -210,6 +210,7 @@ const layers: readonly Layer[] = [
       'http/check-connection.ts',
       'http/media-type.ts',
       'http/response.ts',
+      'model/bounds.ts',
       'model/members.ts',
     ],
     types: ['http/', 'model/', 'protocol/', 'server/authorization-server.ts'],

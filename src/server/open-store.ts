@@ -89,9 +89,13 @@ const startClock = async (
   return new MachineClock({ ...sources, lastSweep })
 }
 
-const openTransients = async ({ options, log }: Prepared): Promise<OpenTransients | undefined> => {
+const openTransients = async ({
+  options,
+  issuer,
+  log,
+}: Prepared): Promise<OpenTransients | undefined> => {
   if (!options.transients) return undefined
-  return openWithRetry(options.transients, (error) =>
+  return openWithRetry(options.transients, issuer, (error) =>
     log({ level: 'error', event: 'transients.away', message: error.message }),
   )
 }

@@ -6,6 +6,7 @@ import {
   ErrorReply,
   RootNodesUnavailableError,
 } from '@redis/client'
+import { checksumOf } from '../crypto/checksum.ts'
 import { accepted, object, onlyMembers, timeout } from '../model/members.ts'
 import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import type { TransientsOpener } from './contract/transients.ts'
@@ -19,7 +20,10 @@ import { TimeoutError, withTimeout } from './timeout.ts'
 
 /** The options of `redis(url)`. */
 export interface RedisOptions {
-  /** Prefix of every key. Applications that share one Redis need different prefixes. Default `oauth2server:`. */
+  /**
+   * Prefix of every key. Default: `oauth2server:` and a checksum of the issuer, so that several servers may share one
+   * Redis.
+   */
   readonly keyPrefix?: string
   /** Milliseconds to wait for a connection. Default 2,000. */
   readonly connectTimeout?: number
@@ -46,17 +50,13 @@ const checkOptions = onlyMembers<RedisOptions>('redis()', {
  */
 export const redis = (url: string, options: RedisOptions = {}): TransientsOpener => {
   checkOptions(options)
-  const {
-    keyPrefix = 'oauth2server:',
-    connectTimeout = 2_000,
-    commandTimeout = responseLimit,
-    tls = {},
-  } = options
+  const { keyPrefix, connectTimeout = 2_000, commandTimeout = responseLimit, tls = {} } = options
   const address = parseAddress(url)
   const { description, password } = address
   return {
     description,
-    async open() {
+    async open(issuer) {
+      const prefix = keyPrefix ?? prefixOf(issuer)
       let lastError: Error | undefined
       const onError = (error: Error) => {
         if (!isConsequence(error)) lastError = error
@@ -88,17 +88,21 @@ export const redis = (url: string, options: RedisOptions = {}): TransientsOpener
       const first: typeof run = (command) =>
         withTimeout(commandTimeout, command(connection.commands))
       // Write once now, so that a missing permission or a read-only replica fails at start-up.
-      await redisTransients(first, keyPrefix)
+      await redisTransients(first, prefix)
         .increment('start', 0, 0)
         .catch((error: unknown) => {
           connection.close()
           throw failure('used', error)
         })
       const close = async () => connection.close()
-      return { ...redisTransients(run, keyPrefix), close }
+      return { ...redisTransients(run, prefix), close }
     },
   }
 }
+
+// A user of Redis may have permission only for keys that begin with `oauth2server:`.
+const prefixOf = (issuer: string | undefined): string =>
+  issuer === undefined ? 'oauth2server:' : `oauth2server:${checksumOf(issuer)}:`
 
 const advice =
   'Check that Redis runs and that OAUTH2_CACHE_REDIS_URL is correct. Without Redis, OAUTH2_CACHE_TYPE=database stores short-lived values in the database.'

@@ -35,7 +35,8 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
   let client: TestClient
   beforeAll(async () => {
     own = await startRedis()
-    const transients = redis(own.url)
+    // The nodes of this test have different ports, and therefore different issuers.
+    const transients = redis(own.url, { keyPrefix: 'nodes:' })
     a = await startServer({ transients })
     b = await startServer({ transients, beside: a })
   })

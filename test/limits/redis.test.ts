@@ -21,7 +21,8 @@ const ask = async ({ issuer }: TestServer, token: string, address: string = here
 describe.skipIf(await lacks('redis'))('counters in Redis (FT-05)', () => {
   test('two nodes share counters, except while Redis is stopped, when each node counts separately', async () => {
     await using own = await startRedis()
-    const transients = redis(own.url)
+    // The nodes of this test have different ports, and therefore different issuers.
+    const transients = redis(own.url, { keyPrefix: 'nodes:' })
     await using a = await start({ limits, transients })
     await using b = await start({ limits, transients, beside: a })
     const { clientId } = await a.client()

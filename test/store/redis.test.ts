@@ -57,6 +57,11 @@ const operations = (transients: OpenTransients): readonly (() => Promise<unknown
 const recovered = (transients: OpenTransients): Promise<void> =>
   vi.waitFor(() => transients.ping(), { timeout: 20_000, interval: 20 })
 
+const openFor = async (issuer: string) => {
+  const transients = await redis(sharedRedis).open(issuer)
+  return Object.assign(transients, { [Symbol.asyncDispose]: () => transients.close() })
+}
+
 describe.skipIf(withoutRedis)('Redis', () => {
   let one: OpenTransients
   let other: OpenTransients
@@ -71,6 +76,18 @@ describe.skipIf(withoutRedis)('Redis', () => {
   })
 
   transientsContract('in Redis', () => ({ one, other }), { isSwept: false })
+
+  test('separates values by issuer, and nodes of one issuer share them [T4322]', async () => {
+    const key = text()
+    const issuer = `https://${key}.example`
+    await using first = await openFor(issuer)
+    await using second = await openFor(issuer)
+    await using neighbour = await openFor(`${issuer}/other`)
+    expect(await first.increment(key, 10, 0)).toBe(1)
+    expect(await second.increment(key, 10, 0)).toBe(2)
+    expect(await neighbour.increment(key, 10, 0)).toBe(1)
+    for (const each of [first, neighbour]) await each.delete(key)
+  })
 
   test('separates values by prefix', async () => {
     const key = text()

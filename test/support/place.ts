@@ -56,7 +56,7 @@ const redisUrl = `${sharedRedis}/${pool}`
 /** Deletes the rate-limit counters of earlier tests from Redis. */
 const removeCounters = async (): Promise<void> => {
   const client = await createClient({ url: redisUrl }).connect()
-  for await (const keys of client.scanIterator({ MATCH: 'oauth2server:limit:*', COUNT: 1_000 }))
+  for await (const keys of client.scanIterator({ MATCH: 'oauth2server:*:limit:*', COUNT: 1_000 }))
     if (keys.length > 0) await client.del(keys)
   client.destroy()
 }

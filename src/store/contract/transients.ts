@@ -46,6 +46,9 @@ export interface OpenTransients extends Transients {
 /** Opens a store of short-lived values: the result of `redis(url)`. */
 export interface TransientsOpener {
   readonly description: string
-  /** @throws StoreUnavailable during an outage; StoreUnusable if the store refuses access */
-  open(): Promise<OpenTransients>
+  /**
+   * @param issuer the issuer of the server. Servers with different issuers must not share values
+   * @throws StoreUnavailable during an outage; StoreUnusable if the store refuses access
+   */
+  open(issuer?: string): Promise<OpenTransients>
 }

@@ -7,24 +7,27 @@ const pause = 1_000
 /**
  * Opens the store of short-lived values. During an outage, retries in the background. Until the store is open, all
  * operations fail with StoreUnavailable.
+ * @param issuer the issuer of the server
  * @param onAway called with the first error, and with each error whose message differs from the previous message
  * @throws StoreUnusable if the store refuses access
  */
 export const openWithRetry = async (
   opener: TransientsOpener,
+  issuer: string,
   onAway: (error: Error) => void,
 ): Promise<OpenTransients> => {
+  const open = () => opener.open(issuer)
   try {
-    return await opener.open()
+    return await open()
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
     onAway(error)
-    return openInBackground(opener, onAway, error)
+    return openInBackground(open, onAway, error)
   }
 }
 
 const openInBackground = (
-  opener: TransientsOpener,
+  open: () => Promise<OpenTransients>,
   onAway: (error: Error) => void,
   first: Error,
 ): OpenTransients => {
@@ -36,7 +39,7 @@ const openInBackground = (
 
   const attempt = async () => {
     try {
-      opened = await opener.open()
+      opened = await open()
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error))
       if (failure.message !== reason) onAway(failure)
