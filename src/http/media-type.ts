@@ -27,7 +27,16 @@ export const mediaTypeOf = (header: string): MediaType | undefined => {
   }
   const [charset, ...others] = charsets
   if (others.length > 0) return undefined
-  return { type, charset: charset === 'utf-8' ? undefined : charset }
+  return { type, charset: charset === undefined || isUtf8(charset) ? undefined : charset }
+}
+
+/** Returns whether a label means UTF-8. Some clients write `utf8`. */
+const isUtf8 = (label: string): boolean => {
+  try {
+    return label === 'utf-8' || new TextDecoder(label).encoding === 'utf-8'
+  } catch {
+    return false
+  }
 }
 
 /**

@@ -146,7 +146,8 @@ export class HttpRequest {
   }
 
   async #body(): Promise<string> {
-    if (this.header('content-encoding') !== null) {
+    // RFC 9110 §8.4.1: some clients send the name of the missing encoding.
+    if (!/^(?:identity)?$/i.test(this.header('content-encoding') ?? '')) {
       throw new OAuthError('invalid_request', 'The body must not be compressed.')
     }
     if (Number(this.header('content-length') ?? 0) > bounds.body) throw tooLarge()

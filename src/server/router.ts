@@ -12,7 +12,12 @@ import { checkHeaderLengths } from '../model/bounds.ts'
 import { siteNetworkOf } from '../model/network.ts'
 import { OAuthError } from '../model/oauth-error.ts'
 import { asksForPage, prefersJson } from '../protocol/endpoints/responses/prefers-json.ts'
-import { notFound, problemOf, renderProblem } from '../protocol/endpoints/responses/problem.ts'
+import {
+  notFound,
+  nothing,
+  problemOf,
+  renderProblem,
+} from '../protocol/endpoints/responses/problem.ts'
 import { answerOnce } from '../protocol/endpoints/responses/repeated-form.ts'
 import { jsonResponse, movedResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { Endpoint } from '../protocol/plug-ins.ts'
@@ -196,16 +201,22 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       })
     }
   }
+  // Browsers open pages by GET, and send forms with an `Accept` header that lists HTML. All other requests are from
+  // programs, which cannot read a page.
+  const errorsFor = (http: HttpRequest, path = http.path): Pick<Endpoint, 'errors'> => {
+    const isRead = http.method === 'GET' || http.method === 'HEAD'
+    const isPage = asksForPage(http) || (isRead && !forPrograms.has(path))
+    return { errors: isPage ? 'page' : 'json' }
+  }
   app.notFound(async ({ req, env }) => {
     const http = httpOf(req.raw, env)
-    // Some programs add a slash to the address of an endpoint that responds with JSON.
-    const meant = http.path.replace(/\/$/, '')
-    if (!forPrograms.has(meant))
-      return responseOf(await failed(notFound(), http, { errors: 'page' }))
-    const error = notFound(
-      `There is nothing at this address. The endpoint is ${meant}, without a slash.`,
-    )
-    return responseOf(await failed(error, http, { errors: asksForPage(http) ? 'page' : 'json' }))
+    // Some programs add a slash to the address of an endpoint that responds with JSON, and some proxies remove the path of
+    // the issuer.
+    const exact = http.path.replace(/\/$/, '')
+    const meant = [exact, `${basePath}${exact}`].find((path) => forPrograms.has(path))
+    const why = meant === exact ? 'without a slash' : `and a proxy must not remove ${basePath}`
+    const error = meant ? notFound(`${nothing} The endpoint is ${meant}, ${why}.`) : notFound()
+    return responseOf(await failed(error, http, errorsFor(http, meant)))
   })
   app.onError(async (error, { req, env }) =>
     responseOf(await failed(error, httpOf(req.raw, env), { errors: 'json' })),
@@ -214,10 +225,10 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
   const refusedAtOnce = (source: RequestSource, connection: Connection) => {
     const refusal = boundsRefusal(source)
     if (refusal === undefined) return undefined
-    const errors = jsonEndpoints.get(partsOf(source.target).path)?.errors ?? 'page'
-    return observed<HttpResponse | Response>(source, connection, () =>
-      failed(refusal, httpFrom(source, connection), { errors }),
-    )
+    return observed<HttpResponse | Response>(source, connection, () => {
+      const http = httpFrom(source, connection)
+      return failed(refusal, http, errorsFor(http))
+    })
   }
 
   const addresses = addressesOf(

@@ -178,6 +178,19 @@ describe('other paths by settings', () => {
     await expect(startServer({ oauthPrefix })).rejects.toThrow('oauthPrefix')
   })
 
+  test('names the right address if a proxy removed the path of the issuer [T4323]', async () => {
+    await using app = await startServer({ issuer: 'https://api.example.org/app' })
+    const response = await app.server.fetch(
+      new Request('https://api.example.org/oauth/token', { method: 'POST' }),
+    )
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({
+      error_description: expect.stringContaining(
+        'The endpoint is /app/oauth/token, and a proxy must not remove /app.',
+      ),
+    })
+  })
+
   test('generates URLs of an https issuer behind a proxy', async () => {
     await using app = await startServer({ issuer: 'https://api.example.org/app' })
     const inserted = `${new URL(app.issuer).origin}/.well-known/oauth-authorization-server/app`

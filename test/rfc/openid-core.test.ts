@@ -208,13 +208,10 @@ describe('Core §3.1.2.1 the authentication request', () => {
     expect(after.address).not.toContain('/login')
   })
 
-  test.each(['-1', '1.5', 'x', '9999999999', ' 1'])(
-    'max_age=%j is refused [T1510]',
-    async (max_age) => {
-      await using started = await start()
-      expect(await opened(started, { max_age })).toMatchObject({ error: 'invalid_request' })
-    },
-  )
+  test.each(['-1', '1.5', 'x', ' 1'])('max_age=%j is refused [T1510]', async (max_age) => {
+    await using started = await start()
+    expect(await opened(started, { max_age })).toMatchObject({ error: 'invalid_request' })
+  })
 
   test('the default_max_age of the client applies to requests without max_age [T1511]', async () => {
     await using started = await start({}, { openid: { default_max_age: 50 } })

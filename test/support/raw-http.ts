@@ -52,7 +52,7 @@ export const rawHttp = async (
 }
 
 const parsed = (response: string): RawResponse => {
-  const [head = '', ...rest] = response.split('\r\n\r\n')
+  const [head = '', ...rest] = response.replace(interim, '').split('\r\n\r\n')
   const [statusLine = '', ...lines] = head.split('\r\n')
   const headers = new Headers()
   for (const line of lines) {
@@ -63,6 +63,9 @@ const parsed = (response: string): RawResponse => {
   const text = headers.get('transfer-encoding') === 'chunked' ? unchunked(body) : body
   return { status: Number(statusLine.split(' ')[1]), headers, text }
 }
+
+// A response such as 100 Continue precedes the final response.
+const interim = /^HTTP\/1\.1 1\d\d [^\r]*\r\n\r\n/
 
 const unchunked = (body: string): string => {
   let text = ''

@@ -131,6 +131,9 @@ const credentialsIn = (
   server: ServerContext,
 ): PresentedCredentials => {
   const authorization = http.header('authorization')
+  // Several headers arrive joined by commas (RFC 9110 §5.3), and no credential contains a comma.
+  if (authorization?.includes(','))
+    throw refused(http, server, 'Send exactly one Authorization header.')
   let method: ClientAuthenticationMethod | undefined
   let credentials: ClientCredentials | undefined
   for (const candidate of server.clientAuthentication) {

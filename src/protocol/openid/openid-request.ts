@@ -68,9 +68,9 @@ const limited = (params: Parameters, name: string, most: number): string | undef
 const maxAgeOf = (params: Parameters): number | undefined => {
   const text = params.opaque('max_age')
   if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text))
-    throw new OAuthError('invalid_request', 'max_age must be a number of seconds.')
-  return Number(text)
+  if (!/^\d+$/.test(text))
+    throw new OAuthError('invalid_request', 'max_age must be a whole number of seconds.')
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
 /** The login of a user at a client. */

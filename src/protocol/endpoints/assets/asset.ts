@@ -24,7 +24,7 @@ export const assetResponse = (
 ): Response => {
   const common = { 'cache-control': 'public, no-cache', etag, 'x-content-type-options': 'nosniff' }
   const known = http.header('if-none-match')?.split(',') ?? []
-  if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag))
+  if (known.some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, ''))))
     return new Response(null, { status: 304, headers: common })
   return new Response(text, { headers: { ...common, 'content-type': contentType } })
 }

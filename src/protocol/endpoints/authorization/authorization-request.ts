@@ -182,11 +182,11 @@ const responseTypeOf = (text: string, client: Client, server: ServerContext): Re
 }
 
 const promptOf = (text: string | undefined): readonly Prompt[] => {
-  const words = (text ?? '').split(' ').filter((word) => word !== '')
-  if (words.includes('none') && words.length > 1) {
+  const words = new Set((text ?? '').split(' ').filter((word) => word !== ''))
+  if (words.has('none') && words.size > 1) {
     throw new OAuthError('invalid_request', 'prompt=none cannot be combined with another prompt.')
   }
-  return prompts.filter((prompt) => words.includes(prompt))
+  return prompts.filter((prompt) => words.has(prompt))
 }
 
 interface OfClient {

@@ -40,8 +40,10 @@ export const renderProblem = (
   return renderPage(http, server, 'problem', view, { ...options, status, keepCookie: true })
 }
 
+export const nothing = 'There is nothing at this address.'
+
 /** Returns the error 404. A missing object and an object of another user cause the same error. */
-export const notFound = (sentence = 'There is nothing at this address.'): OAuthError =>
+export const notFound = (sentence = nothing): OAuthError =>
   new OAuthError('invalid_request', sentence, { status: 404 })
 
 /** Returns the name of the problem that the page explains for an HTTP status. */
