@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { unescaped } from '../../support/html.ts'
 import { rawHttp } from '../../support/raw-http.ts'
 import { redirectUri, startServer } from '../../support/server.ts'
 import { browser } from '../../support/session.ts'
 import { UserAgent } from '../../support/user-agent.ts'
 import { written } from '../api/script.ts'
 import { afterForms, newWorld, type World } from './every-page.ts'
-import { at, type Page, Person } from './support.ts'
+import { at, Page, Person } from './support.ts'
+
+const pageAt = async (url: string) => {
+  const response = await fetch(url, { redirect: 'manual' })
+  return [response, await response.text()] as const
+}
 
 let world: World
 let pages: readonly (readonly [string, Page])[]
@@ -51,6 +57,59 @@ describe('decision §6.3 every page, including the error pages', () => {
       for (const [tag] of html.matchAll(/<link\b[^>]*>/g))
         expect(tag, name).toMatch(/ href="(?:data:,|\/oauth\/style\.css)"/)
     }
+  })
+
+  test('RFC 9700 §4.11 shows the host of each link to another site, and sends no form there [T4310]', async () => {
+    const { app } = world
+    // A client that registered itself, whose metadata names other sites.
+    const sites = ['website', 'terms', 'privacy', 'logo'].map((name) => `https://${name}.example/a`)
+    const [website, tos_uri, policy_uri, logo_uri] = sites as [string, string, string, string]
+    const back = 'https://after.example/logout'
+    const { client } = await app.server.clients.create(
+      { name: 'Stranger', userId: null, redirectUris: [redirectUri], website },
+      {
+        origin: 'registration',
+        registrationToken: null,
+        metadata: JSON.stringify({
+          tos_uri,
+          policy_uri,
+          logo_uri,
+          post_logout_redirect_uris: [back],
+        }),
+      },
+    )
+    const stranger = await Person.stranger(app)
+    const query = new URLSearchParams({
+      client_id: client.clientId,
+      redirect_uri: redirectUri,
+      response_type: 'code',
+      code_challenge: 'a'.repeat(43),
+      code_challenge_method: 'S256',
+    })
+    const away = `client_id=${client.clientId}&post_logout_redirect_uri=${back}`
+    const more = [
+      await stranger.get(`/oauth/authorize?${query}`),
+      await world.admin.get(at.adminApplication(client.clientId)),
+      new Page(...(await pageAt(`${app.issuer}/oauth/logout?${away}`))),
+    ]
+    const led = new Set<string>()
+    for (const { html } of [...pages.map(([, page]) => page), ...more]) {
+      for (const [, action = ''] of html.matchAll(/\s(?:form)?action="([^"]*)"/g))
+        expect(new URL(unescaped(action), app.issuer).origin).toBe(app.issuer)
+      const links = html.matchAll(
+        /<a\b[^>]*\shref="([^"]*)"[^>]*>(.*?)<\/a>( <small>.*?<\/small>)?/gs,
+      )
+      for (const [link, href = ''] of links) {
+        const { origin, host, protocol } = new URL(unescaped(href), app.issuer)
+        if (origin === app.issuer) continue
+        expect([link, protocol]).toEqual([link, 'https:'])
+        expect(unescaped(link.replaceAll(/<[^>]*>/g, ''))).toContain(host)
+        expect(link).toMatch(/ rel="[^"]*noreferrer/)
+        led.add(host)
+      }
+    }
+    for (const host of ['website', 'terms', 'privacy', 'after', 'printer'])
+      expect(led).toContain(`${host}.example`)
   })
 
   test('marks external links, and prevents browsers from sending a referrer', () => {
