@@ -33,7 +33,7 @@ const full = [
   'test/examples/mcp.test.ts',
   'test/extensions/client-id-metadata-documents.test.ts',
   'test/flows/{device,redis}.test.ts',
-  'test/limits/{passwords,redis}.test.ts',
+  'test/limits/{longest-values,passwords,redis}.test.ts',
   'test/outbound/host-names.test.ts',
   'test/properties/*-machine.test.ts',
   'test/records/{audit,audit-chain,rotate-keys}.test.ts',

@@ -20,6 +20,7 @@ export const fieldProblems = [
   'redirectUriNotHttps',
   'redirectUrisMissing',
   'redirectUrisUnused',
+  'applicationTooLong',
   'tooManyRedirectUris',
   'logoutUriInvalid',
   'tooManyClients',

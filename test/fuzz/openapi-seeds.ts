@@ -30,7 +30,10 @@ const resolved = (schema: Schema, document: Document): Schema =>
     : resolved(document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, document)
 
 /** Returns all properties that a body may have, in any alternative. */
-const propertiesOf = (given: Schema, document: Document): Readonly<Record<string, Schema>> => {
+export const propertiesOf = (
+  given: Schema,
+  document: Document,
+): Readonly<Record<string, Schema>> => {
   const schema = resolved(given, document)
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
   return Object.assign(

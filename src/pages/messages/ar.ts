@@ -868,6 +868,8 @@ export const ar: Messages = {
       `بلغت الحد الأقصى لعدد التطبيقات المسجلة (${limit}). احذف تطبيقًا لم تعد بحاجة إليه.`,
     tooManyPersonalTokens: (limit) =>
       `بلغت الحد الأقصى لعدد الرموز الشخصية (${limit}). احذف رمزًا لم تعد بحاجة إليه.`,
+    applicationTooLong:
+      'حقول هذا التطبيق طويلة جدًا مجتمعةً. اختصر الوصف أو أزل بعض عناوين URI لإعادة التوجيه.',
     tooManyRedirectUris: (limit) => `لا يمكن إضافة أكثر من ${redirectUris(limit)}.`,
     scopeUnknown: (scope) => `الإذن ${isolated(scope)} غير موجود، أو لا يمكن اختياره.`,
     undoTooLate: 'لم يعد التراجع ممكنًا، أو سبق التراجع في نافذة أخرى.',

@@ -876,6 +876,8 @@ export const de: Messages = {
       `Du kannst höchstens ${limit} Anwendungen registrieren. Lösche eine, die du nicht mehr brauchst.`,
     tooManyPersonalTokens: (limit: number) =>
       `Du kannst höchstens ${limit} persönliche Token haben. Lösche eines, das du nicht mehr brauchst.`,
+    applicationTooLong:
+      'Die Angaben dieser Anwendung sind zusammen zu lang. Kürze die Beschreibung oder entferne Weiterleitungs-URIs.',
     tooManyRedirectUris: (limit: number) => `Höchstens ${limit} Weiterleitungs-URIs sind möglich.`,
     scopeUnknown: (scope: string) =>
       `Die Berechtigung ${scope} gibt es nicht, oder sie kann nicht gewählt werden.`,

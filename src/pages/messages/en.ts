@@ -871,6 +871,8 @@ export const en = {
       `You can register at most ${limit} applications. Delete one that you no longer need.`,
     tooManyPersonalTokens: (limit: number) =>
       `You can have at most ${limit} personal tokens. Delete one that you no longer need.`,
+    applicationTooLong:
+      'The fields of this application are too long together. Shorten the description, or remove redirect URIs.',
     tooManyRedirectUris: (limit: number) => `There can be at most ${limit} redirect URIs.`,
     scopeUnknown: (scope: string) => `The permission ${scope} does not exist, or cannot be chosen.`,
     undoTooLate: 'This can no longer be undone, or it was already undone in another window.',

@@ -868,6 +868,8 @@ export const es: Messages = {
       `Puedes registrar ${limit} aplicaciones como máximo. Elimina una que ya no necesites.`,
     tooManyPersonalTokens: (limit: number) =>
       `Puedes tener ${limit} tokens personales como máximo. Elimina uno que ya no necesites.`,
+    applicationTooLong:
+      'Los campos de esta aplicación son demasiado largos en conjunto. Acorta la descripción o quita URI de redirección.',
     tooManyRedirectUris: (limit: number) => `Puede haber ${limit} URI de redirección como máximo.`,
     scopeUnknown: (scope: string) => `El permiso ${scope} no existe o no se puede elegir.`,
     undoTooLate: 'Ya no se puede deshacer, o ya se ha deshecho en otra ventana.',

@@ -876,6 +876,8 @@ export const fr: Messages = {
       `Vous pouvez enregistrer ${limit} applications au plus. Supprimez-en une dont vous n’avez plus besoin.`,
     tooManyPersonalTokens: (limit: number) =>
       `Vous pouvez avoir ${limit} jetons personnels au plus. Supprimez-en un dont vous n’avez plus besoin.`,
+    applicationTooLong:
+      'Les champs de cette application sont trop longs ensemble. Raccourcissez la description ou retirez des URI de redirection.',
     tooManyRedirectUris: (limit: number) => `Pas plus de ${limit} URI de redirection.`,
     scopeUnknown: (scope: string) =>
       `L’autorisation ${scope} n’existe pas ou ne peut pas être choisie.`,

@@ -863,6 +863,8 @@ export const it: Messages = {
       `Puoi registrare al massimo ${limit} applicazioni. Eliminane una che non ti serve più.`,
     tooManyPersonalTokens: (limit: number) =>
       `Puoi avere al massimo ${limit} token personali. Eliminane uno che non ti serve più.`,
+    applicationTooLong:
+      'I campi di questa applicazione sono troppo lunghi nel complesso. Accorcia la descrizione o rimuovi URI di reindirizzamento.',
     tooManyRedirectUris: (limit: number) =>
       `Puoi indicare al massimo ${limit} URI di reindirizzamento.`,
     scopeUnknown: (scope: string) =>

@@ -855,6 +855,8 @@ export const ja: Messages = {
       `登録できるアプリは ${limit} 個までです。不要になったものを削除してください。`,
     tooManyPersonalTokens: (limit) =>
       `個人用トークンは ${limit} 個までです。不要になったものを削除してください。`,
+    applicationTooLong:
+      'このアプリケーションの入力内容が全体として長すぎます。説明を短くするか、リダイレクト URI を減らしてください。',
     tooManyRedirectUris: (limit) => `リダイレクト URI は ${limit} 個まで登録できます。`,
     scopeUnknown: (scope) => `権限 ${scope} は存在しないか、選択できません。`,
     undoTooLate: '元に戻せる時間が過ぎたか、別のウィンドウですでに元に戻されています。',

@@ -889,6 +889,8 @@ export const pl: Messages = {
       `Limit zarejestrowanych aplikacji to ${limit}. Usuń jedną z tych, których już nie potrzebujesz.`,
     tooManyPersonalTokens: (limit: number) =>
       `Limit tokenów osobistych to ${limit}. Usuń jeden z tych, których już nie potrzebujesz.`,
+    applicationTooLong:
+      'Pola tej aplikacji są razem za długie. Skróć opis lub usuń adresy URI przekierowania.',
     tooManyRedirectUris: (limit: number) => `Limit adresów URI przekierowania to ${limit}.`,
     scopeUnknown: (scope: string) => `Uprawnienie ${scope} nie istnieje lub nie można go wybrać.`,
     undoTooLate: 'Nie można już tego cofnąć albo cofnięto to już w innym oknie.',

@@ -856,6 +856,8 @@ export const pt: Messages = {
       `Você pode registrar no máximo ${limit} aplicativos. Exclua um de que não precisa mais.`,
     tooManyPersonalTokens: (limit: number) =>
       `Você pode ter no máximo ${limit} tokens pessoais. Exclua um de que não precisa mais.`,
+    applicationTooLong:
+      'Os campos deste aplicativo são longos demais em conjunto. Encurte a descrição ou remova URIs de redirecionamento.',
     tooManyRedirectUris: (limit: number) =>
       `Pode haver no máximo ${limit} URIs de redirecionamento.`,
     scopeUnknown: (scope: string) => `A permissão ${scope} não existe ou não pode ser escolhida.`,

@@ -779,6 +779,7 @@ export const zh: Messages = {
       '必须以 https:// 开头。只有在你自己的电脑上，才可以以 http://localhost、http://127.0.0.1 或 http://[::1] 开头。',
     tooManyClients: (limit) => `最多可以注册 ${limit} 个应用。请删除不再需要的应用。`,
     tooManyPersonalTokens: (limit) => `最多可以有 ${limit} 个个人令牌。请删除不再需要的令牌。`,
+    applicationTooLong: '此应用的各字段合计过长。请缩短说明，或删除部分重定向 URI。',
     tooManyRedirectUris: (limit) => `最多可以有 ${limit} 个重定向 URI。`,
     scopeUnknown: (scope) => `权限 ${scope} 不存在或无法选择。`,
     undoTooLate: '已无法撤销，或者已在另一个窗口中撤销。',

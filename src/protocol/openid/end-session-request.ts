@@ -4,6 +4,7 @@ import { keptMetadata } from '../../model/client-metadata.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { withQuery } from '../../model/redirect-uri.ts'
+import { stateProblem } from '../../model/state-length.ts'
 import type { ServerContext } from '../server-context.ts'
 import { type VerifiedHint, verifiedHint } from './id-token-hint.ts'
 
@@ -33,7 +34,6 @@ const names = [
   'state',
   'ui_locales',
 ]
-const maxStateLength = 4_096
 /** The maximum number of characters, because servers and proxies refuse longer URLs. */
 const maxQueryLength = 12_000
 
@@ -92,7 +92,7 @@ const targetIn = (
   const target = targetOf(client, uri, state)
   if (!target)
     throw refused('post_logout_redirect_uri is not registered for the client of this request.')
-  if (state !== undefined && state.length > maxStateLength)
-    throw refused(`state is longer than ${maxStateLength} characters.`)
+  const problem = stateProblem(state)
+  if (problem !== undefined) throw refused(problem)
   return target
 }

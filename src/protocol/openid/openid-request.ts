@@ -40,7 +40,8 @@ export interface OpenIdGrant extends Omit<OpenIdRequest, 'maxAge' | 'idTokenHint
   readonly sid?: string
 }
 
-const maxNonceLength = 1_024
+/** The maximum number of bytes of a nonce in an ID token. A hint and the header `Location` must carry the ID token. */
+const maxNonceBytes = 1_024
 const maxHintLength = 8_192
 const maxLocalesLength = 500
 
@@ -50,7 +51,7 @@ export const readOpenIdRequest = (
   client: Client,
   impliedScopes: readonly string[],
 ): OpenIdRequest => ({
-  nonce: limited(params, 'nonce', maxNonceLength),
+  nonce: nonceIn(params),
   maxAge: maxAgeOf(params) ?? keptMetadata(client).default_max_age,
   idTokenHint: limited(params, 'id_token_hint', maxHintLength),
   claims: requestedClaims(params),
@@ -63,6 +64,13 @@ const limited = (params: Parameters, name: string, most: number): string | undef
   if (value !== undefined && value.length > most)
     throw new OAuthError('invalid_request', `${name} is longer than ${most} characters.`)
   return value
+}
+
+const nonceIn = (params: Parameters): string | undefined => {
+  const nonce = params.opaque('nonce')
+  if (nonce !== undefined && Buffer.byteLength(JSON.stringify(nonce)) - 2 > maxNonceBytes)
+    throw new OAuthError('invalid_request', `nonce is longer than ${maxNonceBytes} bytes in JSON.`)
+  return nonce
 }
 
 const maxAgeOf = (params: Parameters): number | undefined => {

@@ -1,7 +1,7 @@
 import { requestObjectAlgorithms } from '../../crypto/jose.ts'
 import { type ClientFields, tokenEndpointAuthMethods } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
-import { withLogoUri } from '../../model/client-metadata.ts'
+import { keptMetadata, withLogoUri } from '../../model/client-metadata.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
 import { checkAll, InvalidField } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
@@ -38,7 +38,7 @@ export const checkedFields = (
   const allowPrivate = settings.dangerouslyAllowPrivateAddresses
   const keys = checkedKeys(merged, { allowPrivate })
   const privateUse = settings.allowPrivateUseRedirectUris && !merged.isConfidential
-  return {
+  const checked = {
     ...checkAll({
       name: () => validName(merged.name),
       description: () => validDescription(merged.description),
@@ -72,6 +72,41 @@ export const checkedFields = (
     logo: before.logo,
     ...keys,
   }
+  checkFormLength(checked)
+  return checked
+}
+
+/**
+ * The maximum length of the form of an application after percent-encoding, in which all characters are ASCII. The form
+ * has further fields, and a body has at most `bounds.body` bytes.
+ */
+const maxFormLength = 62_000
+
+// Without this check, code, the command line or JSON could store fields that the page cannot save.
+const checkFormLength = (fields: CheckedFields): void => {
+  const {
+    logo_uri = '',
+    post_logout_redirect_uris = [],
+    backchannel_logout_uri = '',
+  } = keptMetadata(fields)
+  const lines = (uris: readonly string[]) => uris.join('\r\n')
+  const form = new URLSearchParams({
+    name: fields.name,
+    description: fields.description.replaceAll('\n', '\r\n'),
+    website: fields.website,
+    logo_uri,
+    redirect_uris: lines(fields.redirectUris),
+    post_logout_redirect_uris: lines(post_logout_redirect_uris),
+    backchannel_logout_uri,
+  })
+  for (const scope of fields.defaultScopes) form.append('default_scopes', scope)
+  for (const scope of fields.optionalScopes) form.append('optional_scopes', scope)
+  if (form.toString().length > maxFormLength)
+    throw new InvalidField(
+      'redirect_uris',
+      `The fields of an application must not be longer than ${maxFormLength} characters after percent-encoding.`,
+      { problem: 'applicationTooLong' },
+    )
 }
 
 const checkedMetadata = (

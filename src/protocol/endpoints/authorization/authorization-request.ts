@@ -5,6 +5,7 @@ import type { Parameters } from '../../../model/parameters.ts'
 import { registeredUri } from '../../../model/redirect-uri.ts'
 import { type ResponseType, responseTypeNamed, returnsCode } from '../../../model/response-type.ts'
 import { narrow } from '../../../model/scope.ts'
+import { stateProblem } from '../../../model/state-length.ts'
 import type { ClientLookup } from '../../client-lookup.ts'
 import type { ReferredRequest } from '../../plug-ins/extension.ts'
 import type { ServerContext } from '../../server-context.ts'
@@ -24,20 +25,7 @@ const parameters = [
 ]
 const otherParameters = ['request', 'request_uri', 'iss', 'client_secret']
 const prompts: readonly Prompt[] = ['none', 'login', 'consent', 'select_account']
-const maxStateLength = 4_096
 const maxUiLocalesLength = 500
-
-/**
- * The maximum length of a `state` after percent-encoding. The header `Location` with the redirect URI, the code and the
- * state must stay below the 16 KB that many servers and clients accept for all headers.
- */
-const maxEncodedStateLength = 8_192
-
-/** Returns whether a `state` is too long to be returned to the client. */
-export const isTooLong = (state: string | undefined): boolean =>
-  state !== undefined &&
-  (state.length > maxStateLength ||
-    new URLSearchParams({ state }).toString().length > maxEncodedStateLength)
 
 /**
  * Returns the stored request or the request object to which the parameters refer. Without a reference, returns the
@@ -135,12 +123,8 @@ export const validateRequest = (
   params: Parameters,
   server: ServerContext,
 ): AuthorizationRequest => {
-  if (isTooLong(state)) {
-    throw new OAuthError(
-      'invalid_request',
-      `state is longer than ${maxStateLength} characters, or than ${maxEncodedStateLength} after percent-encoding.`,
-    )
-  }
+  const problem = stateProblem(state)
+  if (problem !== undefined) throw new OAuthError('invalid_request', problem)
   if (params.optional('request') !== undefined)
     throw new OAuthError('request_not_supported', 'request is not supported.')
   if (params.optional('request_uri') !== undefined) {

@@ -8,6 +8,7 @@ import { type Client, isTrusted } from '../../../model/client.ts'
 import { ExpiredRequest, OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
 import { isNamed, Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
+import { stateProblem } from '../../../model/state-length.ts'
 import { mayReturn } from '../../destinations.ts'
 import type { ReferredRequest } from '../../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../../plug-ins.ts'
@@ -17,7 +18,6 @@ import { rememberedScopes } from '../consent/optional-scopes.ts'
 import { uiLocalesIn } from '../responses/reader.ts'
 import { redirectResponse } from '../responses/responses.ts'
 import {
-  isTooLong,
   type ProvenRedirect,
   proveRedirect,
   referredTo,
@@ -137,7 +137,7 @@ const authorize = async (
       if (!mayReturn(visit)) return toErrorView(error, text, server, { code: known.code })
     }
     noteRefusal(known, proven.client, server)
-    const state = isTooLong(proven.state) ? undefined : proven.state
+    const state = stateProblem(proven.state) ? undefined : proven.state
     return await errorResponse(http, known, { ...proven, ...visit, state }, server)
   }
 }
