@@ -9,6 +9,7 @@ import type { EndedSession } from '../../../pages/models/ended-session.ts'
 import type { ArrangedList } from '../../../pages/models/list.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
+import { identityDigest } from '../../../records/clients/verified-identity.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import type { StoredSession } from '../../../store/contract/sessions.ts'
 import type { TokenSummary, TokenWithNames } from '../../../store/contract/tokens.ts'
@@ -178,6 +179,7 @@ export const adminClientToWire = (
   ...clientToWire(client, users, server),
   owner: client.owner?.email ?? null,
   is_pinned: client.isPinned,
+  seen: identityDigest(client),
   default_resource: client.defaultResource,
 })
 

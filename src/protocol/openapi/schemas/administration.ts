@@ -14,6 +14,9 @@ export const adminClient = client.extend({
     .describe(
       'The resource of tokens if a request names no resource; null for the setting of the server.',
     ),
+  seen: text.describe(
+    'A digest of everything that a verification covers. With this value, `verify` fails if the client has changed in the meantime.',
+  ),
 })
 
 export const adminToken = z.strictObject({
@@ -77,7 +80,7 @@ export const clientForm = z.looseObject({
   seen: formText
     .optional()
     .describe(
-      'The digest from the form of the page, for `verify` and `pin`. The request fails if the client has changed since the page was displayed.',
+      'The digest from the page or the JSON of the client, for `verify` and `pin`. The request fails if the client has changed since then. A script may omit it.',
     ),
 })
 

@@ -1,0 +1,55 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AroundStore } from 'svc-oauth2server'
+import type { Database, DatabaseKind } from '../users/databases.ts'
+
+export type Act = () => Promise<unknown>
+
+/**
+ * Runs other requests at each step of a request: before each operation of the store. Within a transaction of PostgreSQL,
+ * the other request may wait for a lock, so the request continues as soon as the other waits or has ended.
+ */
+export const steps = (kind: DatabaseKind, database: Database) => {
+  const inTransaction = new AsyncLocalStorage<true>()
+  let beforeStep: Act = async () => undefined
+  const aroundStore: AroundStore = async ({ name }, run) => {
+    await beforeStep()
+    return name === 'transaction' ? inTransaction.run(true, run) : run()
+  }
+
+  const isWaiting = async (): Promise<boolean> =>
+    (await database.run('select 1 from pg_locks where not granted')).length > 0
+
+  const endedOrWaiting = async (act: Promise<unknown>): Promise<void> => {
+    let isEnded = false
+    const end = () => {
+      isEnded = true
+    }
+    act.then(end, end)
+    while (!isEnded && !(await isWaiting())) await new Promise((next) => setTimeout(next, 1))
+  }
+
+  return {
+    /** The option of the server whose requests have steps. */
+    aroundStore,
+    /**
+     * Runs `act` before the step of `work` with this number. In SQLite, nobody else can write during a transaction, so
+     * its steps are left out. Returns the number of steps.
+     */
+    async during(work: Act, at: number, act: Act): Promise<number> {
+      let step = -1
+      let pending: Promise<unknown> | undefined
+      beforeStep = async () => {
+        step += 1
+        if (step !== at) return
+        if (!inTransaction.getStore()) return void (await act())
+        if (kind === 'SQLite') return
+        pending = inTransaction.exit(act)
+        await endedOrWaiting(pending)
+      }
+      await work()
+      beforeStep = async () => undefined
+      await pending
+      return step + 1
+    },
+  }
+}
