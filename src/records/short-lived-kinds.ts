@@ -61,7 +61,7 @@ export const shortLivedKinds = {
     sentence: 'Notices, possibly with a new secret, for the next page',
   },
   settings_form: {
-    per: 'address',
+    per: 'address and lifetime',
     most: 1_000,
     size: 32_768,
     sentence: 'Responses to submitted forms, for repetitions of these forms',

@@ -1,6 +1,6 @@
 import { StoreUnavailable, type UserLink } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { count } from '../support/database.ts'
+import { execute } from '../support/database.ts'
 import { Device } from '../support/device.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
@@ -42,9 +42,8 @@ describe('a form of a page that is sent again', () => {
     const all = await buttons()
     expect(all.length).toBeGreaterThan(40)
     const { app } = world
-    const events = async (): Promise<number> => {
-      return count(app.database, 'oauth2server_audit')
-    }
+    const events = async (): Promise<number> =>
+      (await app.query('select id from oauth2server_audit')).length
     // The logout ends the session, so use it last.
     const ordered = all.toSorted(
       (a, b) => Number(a.form.action === '/logout') - Number(b.form.action === '/logout'),
@@ -100,6 +99,32 @@ describe('a repetition', () => {
       expect(new URL(String(location)).searchParams.get('code')).toMatch(/^[A-Za-z0-9]{43}$/)
     },
   )
+
+  test('of a consent gets the code, even if its address has sent a thousand forms that are stored for longer [T4409]', async () => {
+    // The test writes rows into a SQLite file.
+    if (process.env.TEST_SERVER === 'nodes') return
+    await using busy = await startServer()
+    const person = await Person.logIn(busy)
+    const createToken = async () => (await person.fill(at.newToken, { name: 'Backup' })).status
+    expect(await createToken()).toBe(303)
+    // As many rows with a lifetime of ten minutes as the address may have.
+    const forms = "from oauth2server_transient where key like 'settings_form:%'"
+    const [latest] = await busy.query(`select owner ${forms} order by expires_at desc limit 1`)
+    const owner = String(latest?.owner)
+    execute(
+      busy.database,
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000)
+      insert into oauth2server_transient (key, value, count, expires_at, owner)
+      select 'settings_form:' || i, '', 0, ${busy.now() + 600_000}, '${owner}' from n`,
+    )
+    const client = await TestClient.register(busy, person.session.agent)
+    const form = await consentForm(client)
+    const decide = async () => (await person.postRaw('/oauth/authorize', form)).location
+    const location = await decide()
+    expect(location).toContain('code=')
+    expect(await createToken()).toBe(303)
+    expect(await decide()).toBe(location)
+  })
 
   test('with another decision, from another browser, or after a minute gets no code [T3702]', async () => {
     const client = await TestClient.register(app, await loggedIn())

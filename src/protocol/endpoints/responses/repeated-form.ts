@@ -62,7 +62,9 @@ export const answerOnce = async (
     const earlier = await forms.get(name).catch(() => undefined)
     return earlier?.answer ? responseOf(earlier.answer) : answer()
   }
-  const network = networkOf(http.address)
+  // Count values of each lifetime separately. The first value to expire is removed first, so values with a long lifetime
+  // would displace the others.
+  const roomFor = (lifetime: number): string => `${networkOf(http.address)} ${lifetime}`
   const isLogin = http.path === `${server.basePath}${server.settings.loginPath}`
   const processed = async (): Promise<FormAnswer | HttpResponse | Response> => {
     const response = await answer()
@@ -73,10 +75,11 @@ export const answerOnce = async (
     if (status >= 400 || (isLogin && newOwners.length === 0)) return kept
     const isOneTime =
       newOwners.length > 0 || oneTimeFields.some((field) => params.repeated(field).length > 0)
-    const until = clock() + (isOneTime ? periodOf(kept) : doubleClickPeriod)
+    const lifetime = isOneTime ? periodOf(kept) : doubleClickPeriod
+    const until = clock() + lifetime
     if (isLogin) {
       // Another node may have accepted the same form at the same time. The first session remains.
-      const claimed = forms.claim(name, { answer: kept }, until, network)
+      const claimed = forms.claim(name, { answer: kept }, until, roomFor(lifetime))
       const first = (await claimed.catch(() => true)) ? undefined : (await forms.get(name))?.answer
       if (first) {
         const cookie = headers.getSetCookie().map((each) => each.split(';')[0])
@@ -87,7 +90,7 @@ export const answerOnce = async (
     for (const each of [owner, ...newOwners]) {
       // The change is committed, so the request must succeed even if its response is too large or cannot be stored. The
       // claim then remains, so that a repetition changes nothing.
-      await ignoreErrors(forms.set(nameFor(each), { answer: kept }, until, network))
+      await ignoreErrors(forms.set(nameFor(each), { answer: kept }, until, roomFor(lifetime)))
     }
     return kept
   }
@@ -95,7 +98,7 @@ export const answerOnce = async (
   for (let waited = 0, next = firstPause; ; next = Math.min(2 * next, longestPause)) {
     // During an outage of the short-lived values, a repetition is not recognized, but the form is processed.
     const until = clock() + abandonedAfter
-    const claimed = forms.claim(name, { answer: null }, until, network)
+    const claimed = forms.claim(name, { answer: null }, until, roomFor(abandonedAfter))
     if (await claimed.catch(() => true)) break
     const earlier = await forms.get(name)
     if (earlier?.answer) return responseOf(earlier.answer)
