@@ -63,6 +63,7 @@ const isWhole = process.env.NODES === 'whole'
 const suites = isWhole
   ? [
       'test/flows/{authorization-code,implicit,libraries,optional-scopes,redis}.test.ts',
+      'test/records/undo.test.ts',
       'test/limits/{clients,per-user,tokens}.test.ts',
       'test/rfc/rfc{6749-*,6750,7636,8252,9207,9700}.test.ts',
       'test/attacks/{cd,dp,dv,ft,ht,ir,pa,pt,rf,rv}.test.ts',

@@ -7,6 +7,7 @@ import type { LogSink } from '../model/log.ts'
 import type { SaveToken } from '../model/save-token.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
 import type { TokenFields } from '../model/token.ts'
+import type { UserId } from '../model/user.ts'
 import type { FindByPassword, SetActive, UserCallbacks, UserKeyType } from '../model/user-table.ts'
 import type { Settings } from '../settings/settings.ts'
 import { UniqueViolation } from '../store/contract/errors.ts'
@@ -59,6 +60,8 @@ export interface RecordsContext {
   readonly bounds: TokenBounds
   /** Removes the rows of a deleted client or user in the background, after the commit of the transaction. */
   readonly removed: (removal: Pick<Removal, 'kind' | 'key'>) => Promise<void>
+  /** Notifies the clients at which a deleted user is logged in. */
+  readonly endLogins: (userId: UserId) => Promise<void>
   /** Fetches the requested logo of a client in the background, after the commit of the transaction. */
   readonly fetchLogo: (clientId: string) => void
 }
@@ -74,7 +77,14 @@ export const withinTransaction = async <T>(
     deleted = []
     logos = []
     const removed: RecordsContext['removed'] = async (one) => void deleted.push(one)
-    return work({ ...context, store, removed, fetchLogo: (clientId) => void logos.push(clientId) })
+    return work({
+      ...context,
+      store,
+      removed,
+      // The logins end in a transaction of their own, which would wait for this one. The audit event ends them.
+      endLogins: async () => undefined,
+      fetchLogo: (clientId) => void logos.push(clientId),
+    })
   })
   for (const one of deleted) await context.removed(one)
   for (const clientId of logos) context.fetchLogo(clientId)

@@ -5,7 +5,7 @@ import { normalizeEmails } from '../records/users/normal-emails.ts'
 import type { PostgresClient } from '../store/store.ts'
 import { assemble } from './assemble.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
-import { buildRecords } from './build-records.ts'
+import { type BuiltRecords, buildRecords } from './build-records.ts'
 import { buildServerContext } from './build-server-context.ts'
 import { hostTransactions } from './host-transactions.ts'
 import { type ObservedStore, observeStore } from './observe-store.ts'
@@ -32,7 +32,7 @@ export const createAuthorizationServer = async (
   await normalizeEmails(built.context)
   const ready = readinessOf(prepared, opened)
   const server = buildServerContext(prepared, observed, built, plugIns, ready)
-  if (server.settings.openidConnect) endLoginsAtEvents(server, observed)
+  if (server.settings.openidConnect) endLoginsAtEvents(server, observed, built)
   const inHost = hostTransactions(opened, observed, built)
   const router = createRouter(server, prepared)
   const sweeper = startSweeper(prepared, opened, observed, built, plugIns, server.logouts)
@@ -72,7 +72,12 @@ export const createAuthorizationServer = async (
 }
 
 /** Notifies clients when a session ends, and when a user is deactivated, deleted or no longer found. */
-const endLoginsAtEvents = ({ logouts }: ServerContext, { hooks }: ObservedStore): void => {
+const endLoginsAtEvents = (
+  { logouts }: ServerContext,
+  { hooks }: ObservedStore,
+  { removals }: BuiltRecords,
+): void => {
+  removals.endLogins = (userId) => logouts.userEnded(userId)
   hooks.on('session.ended', ({ userId }) => userId !== null && logouts.sessionsEnded(userId))
   for (const event of ['user.deactivated', 'user.deleted', 'user.vanished'] as const)
     hooks.on(event, ({ userId }) => userId !== null && logouts.userEnded(userId))

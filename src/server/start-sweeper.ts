@@ -34,7 +34,14 @@ export const startSweeper = (
   const missingUsers =
     users === 'built-in'
       ? undefined
-      : new MissingUsers({ store, users: records.users, keyType, audit, log })
+      : new MissingUsers({
+          store,
+          users: records.users,
+          keyType,
+          audit,
+          log,
+          endLogins: (userId) => removals.endLogins(userId),
+        })
   const auditChain = new AuditChain({ store, keys, settings, clock: serverClock.now, log })
   const inUse = grantTypesOfClients(plugIns)
   const toSweep = {

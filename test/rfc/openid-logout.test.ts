@@ -1,12 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createRemoteJWKSet, decodeJwt, type JWTVerifyResult, jwtVerify } from 'jose'
 import type { ClientInput } from 'svc-oauth2server'
+import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { receiveLogoutTokens } from '../support/logout-tokens.ts'
+import { lacks } from '../support/needs.ts'
+import { makeDatabase } from '../support/postgres.ts'
 import { sendJson } from '../support/registration.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
 import { formIn, ping, TestClient, type TokenBody, UserAgent } from '../support/user-agent.ts'
+
+const withoutPostgres = await lacks('postgres')
 
 // OpenID Connect RP-Initiated Logout 1.0 and Back-Channel Logout 1.0. Titles begin with the standard and the section.
 
@@ -413,12 +418,32 @@ describe('Back-Channel Logout', () => {
         await app.server.users.delete(app.user.id)
       },
     ],
+    [
+      'the removal of the rows of a user whom the application deleted',
+      async ({ app }: Started) => {
+        await app.server.users.deleted(app.user.id)
+      },
+    ],
   ])('%s notifies the client [T1573]', async (_what, end) => {
-    await using started = await listening()
+    // Nobody owns the client, because a deleted user loses the own clients.
+    await using started = await listening({}, { userId: null })
     await end(started)
     await expect.poll(() => received.length).toBe(1)
     expect((await verified(started, received[0])).payload.sid).toBeDefined()
   })
+
+  test.skipIf(withoutPostgres)(
+    'the deletion of the user notifies the client before the rows of the user are removed, on PostgreSQL [T4410]',
+    async () => {
+      await using all = new AsyncDisposableStack()
+      const database = await makeDatabase()
+      all.defer(database.drop)
+      await using started = await listening({ store: postgres(database.url) }, { userId: null })
+      const { server, user } = started.app
+      await server.users.delete(user.id)
+      await expect.poll(() => received.length).toBe(1)
+    },
+  )
 
   test.each(['id_token', 'code id_token'])(
     '§2.1 a logout reaches a client that received an ID token through the browser (%s), once for each session [T3124]',

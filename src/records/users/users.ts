@@ -579,7 +579,8 @@ export class Users implements UserSource {
    * failure, the caller must repeat the call.
    */
   async deleted(id: UserId): Promise<void> {
-    const { store, audit } = this.#context
+    const { store, audit, endLogins } = this.#context
+    await endLogins(id)
     while ((await store.userData.deleteSome(id, removedAtOnce)) > 0) await nextTurn()
     await store.sweeperNotes.delete('missing user', [String(id)])
     await noteDeletedUser(id, this.#context)

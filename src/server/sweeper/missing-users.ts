@@ -22,6 +22,8 @@ export interface MissingUsersOptions {
   readonly keyType: UserKeyType
   readonly audit: AuditTrail
   readonly log: LogSink
+  /** Notifies the clients at which the user is logged in. */
+  readonly endLogins: (userId: UserId) => Promise<void>
 }
 
 /** The users that one run has checked. */
@@ -147,8 +149,9 @@ export class MissingUsers {
   }
 
   async #removeSome(user: MissingUser, limit: number): Promise<number> {
-    const { store, audit, log } = this.#options
+    const { store, audit, log, endLogins } = this.#options
     const { id: userId, since, before } = user
+    if (!user.hasEvent && before === null) await endLogins(userId)
     const rows = user.hasEvent
       ? await store.userData.deleteSome(userId, limit, before)
       : await store.transaction(async (tx) => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogSink } from '../../model/log.ts'
+import type { UserId } from '../../model/user.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
 import type { Removal } from '../../store/contract/sweeper.ts'
 import type { Store } from '../../store/store.ts'
@@ -32,6 +33,11 @@ export class Removals {
   /** Whether a deletion was committed since the background removal last read the list. */
   #isRequested = false
   #lastKey = 0
+  /**
+   * Notifies the clients at which a deleted user is logged in. Must run before the rows of these logins are removed. Set
+   * if OpenID Connect is enabled.
+   */
+  endLogins: (userId: UserId) => Promise<void> = async () => undefined
 
   constructor(options: RemovalsOptions) {
     this.#options = options
@@ -42,10 +48,9 @@ export class Removals {
    * background. Call this method after the deletion is committed.
    */
   async begin(removal: Pick<Removal, 'kind' | 'key'>): Promise<void> {
-    const { store } = this.#options
     try {
       for (let removed = 0; removed < maxBeforeReturn; ) {
-        const rows = await store.removals.removeSome(removal, firstBatch)
+        const rows = await this.#removeSome(removal, firstBatch)
         if (rows === 0) return
         removed += rows
       }
@@ -89,7 +94,7 @@ export class Removals {
         if (listed.length === 0) listed = await store.removals.list(last, listBatch)
         const [removal, ...others] = listed
         if (!removal) return null
-        const rows = await store.removals.removeSome(removal, limit)
+        const rows = await this.#removeSome(removal, limit)
         if (rows > 0) return rows
         if (removal.at + listedFor <= clock()) await store.removals.delete(removal)
         last = removal
@@ -97,6 +102,11 @@ export class Removals {
         return 0
       },
     }
+  }
+
+  async #removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number> {
+    if (removal.kind === 'user') await this.endLogins(removal.key)
+    return this.#options.store.removals.removeSome(removal, limit)
   }
 
   /** Stops after the current batch. */
