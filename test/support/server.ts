@@ -106,6 +106,10 @@ export const startServer = async ({
     : thisProcess(demo))
   const issuer = `http://localhost:${front.port}${basePath}`
   const { store, opened } = keptOpen(options.store ?? place.options.store)
+  // The second node has another port, and therefore another issuer, but shares the short-lived values.
+  const { transients } = place.options
+  const shared = beside &&
+    transients && { transients: { ...transients, open: () => transients.open(beside.issuer) } }
   const log: LogEntry[] = []
   const leave = async (): Promise<void> => {
     await front.close()
@@ -115,6 +119,7 @@ export const startServer = async ({
     issuer,
     secretKeys: [secretKey],
     ...place.options,
+    ...shared,
     scopes: testScopes,
     clock: place.now,
     log: (entry) => log.push(entry),
