@@ -38,19 +38,22 @@ export const notifying = <S extends Store>(store: S, listener: Listener, isKept?
   },
 })
 
-const collecting = (tx: Store, events: AuditEvent[], isKept: IsKept | undefined): Store => ({
-  ...tx,
-  audit: {
-    ...tx.audit,
-    async add(event) {
-      if (isKept?.(event) ?? true) await tx.audit.add(event)
-      events.push(event)
+const collecting = (tx: Store, events: AuditEvent[], isKept: IsKept | undefined): Store => {
+  const own: Pick<Store, 'audit' | 'transaction'> = {
+    audit: {
+      ...tx.audit,
+      async add(event) {
+        if (isKept?.(event) ?? true) await tx.audit.add(event)
+        events.push(event)
+      },
     },
-  },
-  async transaction(work) {
-    const inner: AuditEvent[] = []
-    const result = await tx.transaction((savepoint) => work(collecting(savepoint, inner, isKept)))
-    events.push(...inner)
-    return result
-  },
-})
+    async transaction(work) {
+      const inner: AuditEvent[] = []
+      const result = await tx.transaction((savepoint) => work(collecting(savepoint, inner, isKept)))
+      events.push(...inner)
+      return result
+    },
+  }
+  // Inherit the other parts, because copying them would build all of them.
+  return Object.setPrototypeOf(own, tx)
+}

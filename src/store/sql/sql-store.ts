@@ -24,56 +24,104 @@ import { sqlTransients } from './transients.ts'
 import { sqlUserData } from './user-data.ts'
 import { sqlUsers } from './users.ts'
 
+const clientsOf = (handle: Handle) => {
+  const { recall, ...clients } = sqlClients(handle)
+  return { clients, recall }
+}
+
+/** Builds each part when it is first used, because a transaction uses few parts. */
 const parts = (handle: Handle): Omit<Store, 'transaction'> => {
-  const { recall: recallClient, ...clients } = sqlClients(handle)
+  const built = new Map<unknown, unknown>()
+  const part = <Part>(build: (handle: Handle) => Part): Part => {
+    if (!built.has(build)) built.set(build, build(handle))
+    return built.get(build) as Part
+  }
   return {
-    clients,
-    recallClient,
-    tokens: sqlTokens(handle),
-    authorizations: sqlAuthorizations(handle),
-    consents: sqlConsents(handle),
-    users: sqlUsers(handle),
-    userData: sqlUserData(handle),
-    removals: sqlRemovals(handle),
-    sweeperNotes: sqlSweeperNotes(handle),
-    expired: sqlExpired(handle),
-    sessions: sqlSessions(handle),
-    clientLogins: sqlClientLogins(handle),
-    logoutNotices: sqlLogoutNotices(handle),
-    clientLogos: sqlClientLogos(handle),
-    transients: sqlTransients(handle),
-    secretKeys: sqlSecretKeys(handle),
-    signingKeys: sqlSigningKeys(handle),
-    sealed: sqlSealed(handle),
-    audit: sqlAudit(handle),
-    auditCheckpoints: sqlAuditCheckpoints(handle),
-    auditCounts: sqlAuditCounts(handle),
+    get clients() {
+      return part(clientsOf).clients
+    },
+    get recallClient() {
+      return part(clientsOf).recall
+    },
+    get tokens() {
+      return part(sqlTokens)
+    },
+    get authorizations() {
+      return part(sqlAuthorizations)
+    },
+    get consents() {
+      return part(sqlConsents)
+    },
+    get users() {
+      return part(sqlUsers)
+    },
+    get userData() {
+      return part(sqlUserData)
+    },
+    get removals() {
+      return part(sqlRemovals)
+    },
+    get sweeperNotes() {
+      return part(sqlSweeperNotes)
+    },
+    get expired() {
+      return part(sqlExpired)
+    },
+    get sessions() {
+      return part(sqlSessions)
+    },
+    get clientLogins() {
+      return part(sqlClientLogins)
+    },
+    get logoutNotices() {
+      return part(sqlLogoutNotices)
+    },
+    get clientLogos() {
+      return part(sqlClientLogos)
+    },
+    get transients() {
+      return part(sqlTransients)
+    },
+    get secretKeys() {
+      return part(sqlSecretKeys)
+    },
+    get signingKeys() {
+      return part(sqlSigningKeys)
+    },
+    get sealed() {
+      return part(sqlSealed)
+    },
+    get audit() {
+      return part(sqlAudit)
+    },
+    get auditCheckpoints() {
+      return part(sqlAuditCheckpoints)
+    },
+    get auditCounts() {
+      return part(sqlAuditCounts)
+    },
   }
 }
 
-const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store => ({
-  ...parts({
-    ...handle,
-    read: tx,
-    write: tx,
-    purge: tx,
-    hot: undefined,
-    inTransaction: true,
-  }),
-  async transaction(work) {
-    const savepoint = `oauth2server_${depth}`
-    await sql.raw(`savepoint ${savepoint}`).execute(tx)
-    try {
-      const result = await work(inTransaction(tx, handle, depth + 1))
-      await sql.raw(`release savepoint ${savepoint}`).execute(tx)
-      return result
-    } catch (error) {
-      await sql.raw(`rollback to savepoint ${savepoint}`).execute(tx)
-      await sql.raw(`release savepoint ${savepoint}`).execute(tx)
-      throw error
-    }
-  },
-})
+const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store => {
+  const own = { ...handle, read: tx, write: tx, purge: tx, hot: undefined, inTransaction: true }
+  // Do not spread the parts, because that would build all of them.
+  return Object.assign(parts(own), {
+    async transaction<T>(work: (tx: Store) => Promise<T>): Promise<T> {
+      const savepoint = `oauth2server_${depth}`
+      await sql.raw(`savepoint ${savepoint}`).execute(tx)
+      try {
+        const result = await work(inTransaction(tx, handle, depth + 1))
+        await sql.raw(`release savepoint ${savepoint}`).execute(tx)
+        return result
+      } catch (error) {
+        await sql.raw(`rollback to savepoint ${savepoint}`).execute(tx)
+        await sql.raw(`release savepoint ${savepoint}`).execute(tx)
+        throw error
+      }
+    },
+  })
+}
 
 /** Returns a store whose operations run in the transaction `tx`. */
 export const storeInTransaction = (tx: Kysely<Tables>, handle: Handle): Store =>
