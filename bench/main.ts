@@ -8,6 +8,7 @@
  *     npm run bench -- --memory              the memory of this server and the floor during two million requests
  *     npm run bench -- --growth [--rows N]   the cost with more tokens, connections and processes
  *     npm run bench -- --exchanges           code exchanges with and without ID tokens, beside oidc-provider
+ *     npm run bench -- --waits               how often each kind of request waits for PostgreSQL; writes nothing
  *     npm run bench -- --pressure            the cost beside a busy process, and with slow flushes of the disk
  *
  * Every run except `--quick` writes to bench/results, and then updates the tables of docs/performance.md and the
@@ -43,6 +44,7 @@ const { values } = parseArgs({
     growth: { type: 'boolean', default: false },
     exchanges: { type: 'boolean', default: false },
     pressure: { type: 'boolean', default: false },
+    waits: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000000' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
@@ -134,6 +136,9 @@ try {
     const results = await measureExchanges(stores, { rounds, databases, run })
     console.log(exchangeTable(results))
     if (!chosen) await write('exchanges', results)
+  } else if (values.waits) {
+    const { measureSerialWaits } = await import('../test/support/serial-waits.ts')
+    console.table(Object.fromEntries(await measureSerialWaits(await databases.make('postgres'))))
   } else if (values.pressure) {
     const names = only.length > 0 ? only : ['floor', 'ours', 'node-oauth']
     const results = await measurePressure(names, stores, comparison, databases, run)

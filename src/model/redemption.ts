@@ -27,6 +27,12 @@ export interface ClientRedemption extends TokenRestrictions {
   readonly scopes: readonly string[]
 }
 
+/** The IDs that the store has assigned to rows that will be inserted. */
+export interface ReservedIds {
+  readonly authorizationId: number
+  readonly tokenId: number
+}
+
 /** A redemption of a user's approval, which issues an authorization and its tokens. */
 export interface UserRedemption extends TokenRestrictions {
   readonly type: 'user'
@@ -57,6 +63,8 @@ export interface UserRedemption extends TokenRestrictions {
      */
     readonly keptUntil?: number
   }
+  /** The IDs of the new rows, if the store can insert all rows in one statement. @internal */
+  readonly reserved?: ReservedIds | undefined
 }
 
 /** A redemption of a refresh token. RFC 6749 §6. */

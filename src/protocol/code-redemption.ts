@@ -2,6 +2,7 @@ import { digestOf } from '../crypto/digest.ts'
 import type { Authorization, CodeBinding } from '../model/authorization.ts'
 import { OAuthError } from '../model/oauth-error.ts'
 import type { Parameters } from '../model/parameters.ts'
+import type { UserRedemption } from '../model/redemption.ts'
 import { isWithin } from '../model/scope.ts'
 import type { User, UserId } from '../model/user.ts'
 import type { TokenRequest } from './plug-ins/grant.ts'
@@ -48,7 +49,7 @@ export const checkProof = async (
 }
 
 /**
- * Returns the user who granted the code, and facts of the consent, if the user, session, consent and scopes are still valid.
+ * Returns the user who granted the code, facts of the consent, and the IDs of the rows to insert, if the user, session, consent and scopes are still valid.
  * @throws OAuthError `invalid_grant`
  */
 export const grantingUser = async (
@@ -56,16 +57,21 @@ export const grantingUser = async (
   { userId, consentId, sessionId, scopes }: Granted,
   { client }: TokenRequest,
   server: ServerContext,
-): Promise<{ readonly subject: User; readonly reusedSince: number | null }> => {
-  const user = await server.users.find(userId)
+): Promise<
+  Pick<UserRedemption, 'reserved'> & { readonly subject: User; readonly reusedSince: number | null }
+> => {
+  const [user, isAlive, consent, reserved] = await Promise.all([
+    server.users.find(userId),
+    sessionId === null || server.sessions.isAlive(sessionId),
+    server.consents.find(userId, client.clientId),
+    server.store.authorizations.reserveIds?.(),
+  ])
   if (!user?.active) throw invalidCode(kind, 'the user does not exist or is not active')
-  if (sessionId !== null && !(await server.sessions.isAlive(sessionId)))
-    throw invalidCode(kind, 'the session ended')
-  const consent = await server.consents.find(userId, client.clientId)
+  if (!isAlive) throw invalidCode(kind, 'the session ended')
   if (consent?.id !== consentId) throw invalidCode(kind, 'the consent was withdrawn')
   if (!isWithin(scopes, client.scopeCeiling))
     throw invalidCode(kind, 'a scope is no longer available')
-  return { subject: user, reusedSince: consent.reusedSince }
+  return { subject: user, reusedSince: consent.reusedSince, reserved }
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   aUser,
   auditRow,
   authorizationRow,
+  authorizedToken,
   clientRow,
   consentRow,
   digest,
@@ -122,6 +123,8 @@ const authorizations = async (store: Store): Promise<void> => {
   const clientId = await aClient(store)
   const id = await anAuthorization(store, { clientId, userId })
   await of.insertOnce(authorizationRow({ clientId, codeDigest: digest('authorization_code') }))
+  const ids = await of.reserveIds?.()
+  if (ids) await of.insertWithToken?.(await authorizedToken(store, ids))
   await of.extend(id, now)
   await of.find(id)
   await of.findByCode(digest('authorization_code'))

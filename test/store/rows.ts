@@ -2,7 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Digest, digestOf, type SecretKind } from '../../src/crypto/digest.ts'
 import type { Sealed } from '../../src/crypto/sealed.ts'
 import type { SealedAuditEvent } from '../../src/model/audit-event.ts'
-import type { NewAuthorization, SealedConsent } from '../../src/store/contract/authorizations.ts'
+import type { ReservedIds } from '../../src/model/redemption.ts'
+import type {
+  AuthorizedToken,
+  NewAuthorization,
+  SealedConsent,
+} from '../../src/store/contract/authorizations.ts'
 import type { SealedClient } from '../../src/store/contract/clients.ts'
 import type { StoredSigningKey } from '../../src/store/contract/keys.ts'
 import type { StoredSession } from '../../src/store/contract/sessions.ts'
@@ -155,6 +160,30 @@ export const sessionRow = (
   seal: sealed(),
   ...over,
 })
+
+/** The rows of a redeemed code, with a consent and a session that allow the insert. */
+export const authorizedToken = async (
+  store: Store,
+  ids: ReservedIds,
+  over: Partial<AuthorizedToken> = {},
+): Promise<AuthorizedToken> => {
+  const [userId, clientId] = [await aUser(store), await aClient(store)]
+  const consent = consentRow({ userId, clientId, scopes: ['a', 'b'] })
+  await store.consents.insert(consent)
+  const session = sessionRow({ userId })
+  await store.sessions.insert(session)
+  const { authorizationId } = ids
+  return {
+    ids,
+    authorization: authorizationRow({ clientId, userId, codeDigest: digest('authorization_code') }),
+    token: tokenRow({ clientId, userId, authorizationId, refreshExpires: 2_000 }, refreshable()),
+    event: auditRow(),
+    consent: { id: consent.consent.id, scopes: ['a', 'b'] },
+    sessionId: session.id,
+    most: 10,
+    ...over,
+  }
+}
 
 const required = <T>(value: T | undefined): T => {
   if (value === undefined) throw new Error('A row of the test could not be created.')

@@ -1,4 +1,4 @@
-import type { CodeBinding } from '../../model/authorization.ts'
+import type { AuthorizationCode, CodeBinding } from '../../model/authorization.ts'
 import { isRegistered } from '../../model/redirect-uri.ts'
 import {
   checkProof,
@@ -21,11 +21,17 @@ export const authorizationCode: BuiltInGrant = {
     allowedGrantTypes.includes('authorization_code') && allowedResponseTypes.includes('code'),
   worksWithoutConsent: false,
   parameters: ['code', 'redirect_uri', 'code_verifier', 'scope'],
+  lookUp(params, server) {
+    const [presented, ...others] = params.repeated('code')
+    if (!presented || others.length > 0) return undefined
+    return server.shortLived.codes.get(presented)
+  },
   async redeem(request, server) {
     const { client, params, now } = request
     const value = params.required('code')
     const check = (binding: CodeBinding) => checkRedirectUri(binding, request, server)
-    const code = await server.shortLived.codes.get(value)
+    const looking = request.found as Promise<AuthorizationCode | undefined> | undefined
+    const code = await (looking ?? server.shortLived.codes.get(value))
     // If the client ID was reset, an older code contains the former ID. `unknownCode` detects the replay of such codes.
     if (code?.clientId !== client.clientId)
       throw await unknownCode(kind, value, request, server, check)
@@ -35,7 +41,7 @@ export const authorizationCode: BuiltInGrant = {
       delete: () => server.shortLived.codes.delete(value),
     })
     const { clientId, redirectUri, redirectUriGiven, extensions } = code
-    const { subject, reusedSince } = await orRevokeReplay(kind, value, server, async () => {
+    const found = await orRevokeReplay(kind, value, server, async () => {
       if (code.expiresAt <= now) throw invalidCode(kind)
       if (!isRegistered(redirectUri, client))
         throw invalidCode(kind, 'the redirect URI was removed')
@@ -44,8 +50,7 @@ export const authorizationCode: BuiltInGrant = {
     return {
       type: 'user',
       client,
-      subject,
-      reusedSince,
+      ...found,
       scopes: code.scopes,
       refreshable: true,
       receivedAt: redirectUri,

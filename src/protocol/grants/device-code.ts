@@ -45,15 +45,14 @@ export const deviceCode: BuiltInGrant = {
     const { consentId, scopes } = granted
     // Do not bind the tokens to the browser session, so that they remain valid after the user logs out in the browser.
     const sessionId = null
-    const { subject, reusedSince } = await orRevokeReplay(kind, value, server, () =>
+    const found = await orRevokeReplay(kind, value, server, () =>
       grantingUser(kind, { userId, consentId, sessionId, scopes }, request, server),
     )
     const { clientId, redirectUri, redirectUriGiven, extensions } = pendingCode
     return {
       type: 'user',
       client,
-      subject,
-      reusedSince,
+      ...found,
       scopes,
       refreshable: true,
       // Store the user agent of the device, because users see the device in their list of authorized applications.

@@ -1,6 +1,6 @@
 import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow, parseScope } from '../../model/scope.ts'
-import { isActive, isExpired } from '../../model/token.ts'
+import { type FoundToken, isActive, isExpired } from '../../model/token.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 
 /** Redeems a refresh token for an access token with some or all of the granted scopes. RFC 6749 §6. */
@@ -18,7 +18,8 @@ export const refreshToken: BuiltInGrant = {
     const presented = params.required('refresh_token')
     const requested = params.opaque('scope')
     const parameters = requested === undefined ? '' : [...parseScope(requested)].sort().join(' ')
-    const found = await (looked ?? server.getToken({ refreshToken: presented }))
+    const looking = looked as Promise<FoundToken | undefined> | undefined
+    const found = await (looking ?? server.getToken({ refreshToken: presented }))
     if (!found) return { type: 'refresh', client, presented, parameters }
 
     const refused = () => new OAuthError('invalid_grant', 'The refresh token is not valid.')

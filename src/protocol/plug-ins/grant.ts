@@ -2,7 +2,6 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { Client } from '../../model/client.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
-import type { FoundToken } from '../../model/token.ts'
 import type { Settings } from '../../settings/settings.ts'
 
 /** A token request after its client was authenticated. RFC 6749 §4. */
@@ -13,7 +12,7 @@ export interface TokenRequest {
   /** Milliseconds since the epoch. */
   readonly now: number
   /** The result of the grant's `lookUp`. */
-  readonly found?: Promise<FoundToken | undefined> | undefined
+  readonly found?: Promise<unknown> | undefined
 }
 
 /** The properties of every grant. */
@@ -36,10 +35,10 @@ interface GrantProperties<Server> {
   /** Additional members of the token response (RFC 6749 §5.1). */
   readonly response?: Readonly<Record<string, unknown>>
   /**
-   * Looks up the presented token while the server authenticates the client. The result is used only if the
+   * Looks up the presented token or code while the server authenticates the client. The result is used only if the
    * authentication succeeds.
    */
-  lookUp?(params: Parameters, server: Server): Promise<FoundToken | undefined> | undefined
+  lookUp?(params: Parameters, server: Server): Promise<unknown> | undefined
 }
 
 /** A grant that acts for a user, or exchanges a token. */

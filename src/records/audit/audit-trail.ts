@@ -62,6 +62,18 @@ export class AuditTrail {
     return tx.audit.add(this.#sealed(this.#event(name, about)))
   }
 
+  /** Records an event in the statement of its change. Tells the listener if the statement had an effect. */
+  async addWith<Name extends AuditEventName>(
+    name: Name,
+    about: About<Name>,
+    write: (event: SealedAuditEvent) => Promise<boolean>,
+  ): Promise<boolean> {
+    const event = this.#sealed(this.#event(name, about))
+    const isWritten = await write(event)
+    if (isWritten) this.#options.listener.notify(event)
+    return isWritten
+  }
+
   /**
    * Records or counts a routine event later, without waiting. Inside a transaction, records the event in that
    * transaction.

@@ -3,12 +3,15 @@ import type { UserRedemption } from '../../model/redemption.ts'
 import { isWithin } from '../../model/scope.ts'
 import type { IssuedToken } from '../../model/token.ts'
 import { storedUserAgent } from '../../model/user-agent.ts'
+import type { NewAuthorization } from '../../store/contract/authorizations.ts'
 import {
   ReferenceNotFound,
   StoreUnavailable,
   UniqueViolation,
 } from '../../store/contract/errors.ts'
+import type { NewToken } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
+import type { About } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { revokeReusedCode } from './end-tokens.ts'
 import {
@@ -55,9 +58,12 @@ export const issueForUser = async (
   let isNearLimit = false
   try {
     const issued = await retryOnCollision(() =>
-      save(context, redemption, newSecrets(context, { ...fields, refreshExpires }), (data) =>
-        turns.transaction(store, row, async (tx) => {
-          const authorizationId = await tx.authorizations.insertOnce({
+      save(
+        context,
+        redemption,
+        newSecrets(context, { ...fields, refreshExpires }),
+        async (data) => {
+          const authorization: NewAuthorization = {
             clientKey: client.clientKey,
             userId: subject.id,
             scopes: data.fields.scopes,
@@ -67,20 +73,30 @@ export const issueForUser = async (
             userAgent: storedUserAgent(redemption.under?.userAgent ?? ''),
             createdAt: fields.createdAt,
             expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
+          }
+          const rowsOf = (authorizationId: number) => {
+            const { scopes, resources, createdAt } = authorization
+            const granted = { scopes, resources, createdAt }
+            const issued = { ...data, granted, fields: { ...data.fields, authorizationId } }
+            return {
+              token: sealedToken(context, issued),
+              about: (id: number) => issuedFor(redemption, { ...issued.fields, id }, grant),
+            }
+          }
+          const atOnce = await insertAtOnce(redemption, authorization, rowsOf, context)
+          if (atOnce) return atOnce
+          return turns.transaction(store, row, async (tx) => {
+            const authorizationId = await tx.authorizations.insertOnce(authorization)
+            if (authorizationId === undefined) throw new CodeWasRedeemed()
+            await mustStillHold(redemption, tx)
+            const { token, about } = rowsOf(authorizationId)
+            const id = await tx.tokens.insert(token)
+            if (id === undefined) throw new UniqueViolation()
+            await context.audit.add(tx, 'token.issued', about(id))
+            isNearLimit = await endOldest(redemption, context, tx)
+            return { id, authorizationId }
           })
-          if (authorizationId === undefined) throw new CodeWasRedeemed()
-          await mustStillHold(redemption, tx)
-          const { createdAt } = fields
-          const granted = { scopes: data.fields.scopes, resources, createdAt }
-          const issued = { ...data, granted, fields: { ...data.fields, authorizationId } }
-          const id = await tx.tokens.insert(sealedToken(context, issued))
-          if (id === undefined) throw new UniqueViolation()
-          const issuedToken = { ...issued.fields, id }
-          const about = issuedFor(redemption, issuedToken, grant)
-          await context.audit.add(tx, 'token.issued', about)
-          isNearLimit = await endOldest(redemption, context, tx)
-          return { id, authorizationId }
-        }),
+        },
       ),
     )
     if (isNearLimit) await endOldestOfAll(redemption, context)
@@ -90,6 +106,33 @@ export const issueForUser = async (
       throw await revokeReusedCode(code.kind, code.value, context)
     throw error
   }
+}
+
+interface Rows {
+  readonly token: NewToken
+  readonly about: (tokenId: number) => About<'token.issued'>
+}
+
+/**
+ * Inserts all rows in one statement, which checks the consent and the session again. Returns undefined without effect if
+ * the store has no such statement, or if the statement refuses. The transaction then finds out why.
+ */
+const insertAtOnce = async (
+  { reserved: ids, under, scopes }: UserRedemption,
+  authorization: NewAuthorization,
+  rowsOf: (authorizationId: number) => Rows,
+  { store, settings, audit }: RecordsContext,
+): Promise<{ readonly id: number; readonly authorizationId: number } | undefined> => {
+  const { insertWithToken } = store.authorizations
+  const most = settings.authorizationsPerApplication - concurrentExchanges
+  if (!ids || !under || !insertWithToken || most < 1) return undefined
+  const { token, about } = rowsOf(ids.authorizationId)
+  const consent = { id: under.consentId, scopes }
+  const { sessionId } = under
+  const isInserted = await audit.addWith('token.issued', about(ids.tokenId), (event) =>
+    insertWithToken({ ids, authorization, token, event, consent, sessionId, most }),
+  )
+  return isInserted ? { id: ids.tokenId, authorizationId: ids.authorizationId } : undefined
 }
 
 // Check the consent and the session again, because they may have ended after the first check.

@@ -1,7 +1,10 @@
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
+import type { SealedAuditEvent } from '../../model/audit-event.ts'
 import type { Authorization, Consent } from '../../model/authorization.ts'
+import type { ReservedIds } from '../../model/redemption.ts'
 import type { UserId } from '../../model/user.ts'
+import type { NewToken } from './tokens.ts'
 
 export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedAt'> & {
   /** Milliseconds since the epoch, to use up a code without tokens. By default, the authorization is not revoked. */
@@ -10,7 +13,29 @@ export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedA
   readonly codeDigest: Digest | null
 }
 
+/** The rows of a new authorization, and the conditions of its insert. */
+export interface AuthorizedToken {
+  readonly ids: ReservedIds
+  readonly authorization: NewAuthorization
+  readonly token: NewToken
+  readonly event: SealedAuditEvent
+  /** The consent that must cover these scopes. */
+  readonly consent: { readonly id: string; readonly scopes: readonly string[] }
+  /** The session that must exist; null for a grant that outlives its session. */
+  readonly sessionId: string | null
+  /** The user must have fewer unrevoked authorizations for the client. */
+  readonly most: number
+}
+
 export interface AuthorizationStore {
+  /** Assigns the IDs of a new authorization and its token. Missing if the store has no `insertWithToken`. */
+  readonly reserveIds?: (() => Promise<ReservedIds>) | undefined
+  /**
+   * Inserts an authorization with its token and its event in one statement. Returns false and inserts nothing if the code
+   * was redeemed or a condition is not met. Missing in transactions, and in a store where a transaction costs as little.
+   * @throws UniqueViolation for a token value that exists
+   */
+  readonly insertWithToken?: ((rows: AuthorizedToken) => Promise<boolean>) | undefined
   /** Inserts an authorization. Returns its ID, or undefined if another request has redeemed the code. */
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>

@@ -9,14 +9,20 @@ import type { Tables } from './tables.ts'
 
 type Table = Tables['oauth2server_audit']
 
+/** The columns that an insert writes. */
+export const auditColumnNames = [
+  ...auditColumns,
+  'seal',
+] as const satisfies readonly (keyof Insertable<Table>)[]
+
 export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore => {
   // Pass all rows as one JSON parameter, because the query builder is slow with thousands of parameters.
   const insertAll = (events: readonly SealedAuditEvent[]) => {
     const rows = JSON.stringify(events.map(toRow))
-    const names = sql.join(columns.map((column) => sql.ref(column)))
+    const names = sql.join(auditColumnNames.map((column) => sql.ref(column)))
     const values = locking
       ? sql`select ${names} from json_populate_recordset(null::oauth2server_audit, ${rows}::json)`
-      : sql`select ${sql.join(columns.map((column) => sql`value ->> ${sql.lit(column)}`))} from json_each(${rows})`
+      : sql`select ${sql.join(auditColumnNames.map((column) => sql`value ->> ${sql.lit(column)}`))} from json_each(${rows})`
     return sql`insert into oauth2server_audit (${names}) ${values}`
   }
 
@@ -102,7 +108,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     async rows({ after, until }, limit) {
       const rows = await read
         .selectFrom('oauth2server_audit')
-        .select(['id', ...columns])
+        .select(['id', ...auditColumnNames])
         .$if(after !== null, (q) => q.where('id', '>', after ?? 0))
         .$if(until !== undefined, (q) => q.where('id', '<=', until ?? 0))
         .orderBy('id')
@@ -169,12 +175,10 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
   }
 }
 
-const columns = [...auditColumns, 'seal'] as const satisfies readonly (keyof Insertable<Table>)[]
-
-const toRow = (event: SealedAuditEvent): Insertable<Table> => {
+export const toRow = (event: SealedAuditEvent): Insertable<Table> => {
   const values = [...auditValues(event), event.seal]
   return Object.fromEntries(
-    columns.map((column, at) => [column, values[at]]),
+    auditColumnNames.map((column, at) => [column, values[at]]),
   ) as unknown as Insertable<Table>
 }
 

@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely'
 import type { Authorization, CodeBinding } from '../../model/authorization.ts'
-import type { AuthorizationStore } from '../contract/authorizations.ts'
+import type { AuthorizationStore, NewAuthorization } from '../contract/authorizations.ts'
 import { joined, split } from './codecs.ts'
+import type { SqlType } from './columns.ts'
 import { byKey, type Handle, keyOf, unindexed } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { isThere, userSource } from './user-source.ts'
@@ -22,6 +23,35 @@ const fromRow = (row: Row): Authorization => ({
   revokedAt: row.revoked_at,
 })
 
+/** The columns of a new authorization with their types in PostgreSQL. The database assigns the ID. */
+export const newAuthorizationColumns = {
+  client_key: 'bigint',
+  user_id: 'userKey',
+  scopes: 'text',
+  resources: 'text',
+  code_digest: 'text',
+  code_binding: 'text',
+  user_agent: 'text',
+  created_at: 'bigint',
+  expires_at: 'bigint',
+  revoked_at: 'bigint',
+} as const satisfies Readonly<Partial<Record<keyof Row, SqlType>>>
+
+export const toRow = (
+  authorization: NewAuthorization,
+): Pick<Row, keyof typeof newAuthorizationColumns> => ({
+  client_key: authorization.clientKey,
+  user_id: authorization.userId,
+  scopes: joined(authorization.scopes),
+  resources: joined(authorization.resources),
+  code_digest: authorization.codeDigest,
+  code_binding: authorization.code && JSON.stringify(authorization.code),
+  user_agent: authorization.userAgent,
+  created_at: authorization.createdAt,
+  expires_at: authorization.expiresAt,
+  revoked_at: authorization.revokedAt ?? null,
+})
+
 /**
  * The maximum number of IDs that `listExceeding` returns. After the setting `authorizationsPerApplication` was lowered,
  * a user may have more surplus authorizations than this number. Each new authorization then revokes a part of them.
@@ -29,7 +59,7 @@ const fromRow = (row: Row): Authorization => ({
 const maxExceeding = 100
 
 export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
-  const { read, write, purge } = handle
+  const { read, write, purge, hot } = handle
   // Select only authorizations of existing users for existing clients. Rows of deleted users and clients may remain
   // until the sweeper deletes them.
   const live = read
@@ -44,21 +74,15 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
     .where(isThere(handle, { userId: 'a.user_id', createdAt: 'a.created_at' }, 'u'))
   return {
+    ...(hot?.insertWithToken && {
+      reserveIds: hot.reserveIds,
+      insertWithToken: hot.insertWithToken,
+    }),
+
     async insertOnce(authorization) {
       const row = await write
         .insertInto('oauth2server_authorization')
-        .values({
-          client_key: authorization.clientKey,
-          user_id: authorization.userId,
-          scopes: joined(authorization.scopes),
-          resources: joined(authorization.resources),
-          code_digest: authorization.codeDigest,
-          code_binding: authorization.code && JSON.stringify(authorization.code),
-          user_agent: authorization.userAgent,
-          created_at: authorization.createdAt,
-          expires_at: authorization.expiresAt,
-          revoked_at: authorization.revokedAt ?? null,
-        })
+        .values(toRow(authorization))
         .onConflict((c) => c.column('code_digest').doNothing())
         .returning('id')
         .executeTakeFirst()

@@ -2,7 +2,7 @@ import type { Insertable, Selectable } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ConsentStore, SealedConsent } from '../contract/authorizations.ts'
 import { joined, split } from './codecs.ts'
-import { byKey, type Handle, holds, keyOf } from './handle.ts'
+import { byKey, type Handle, holds, keyOf, type TableHandle } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { hasCreationTimes, isOlderThanUser, isThere, userSource } from './user-source.ts'
 
@@ -38,11 +38,12 @@ const toRow = ({ consent, seal }: SealedConsent): Insertable<Tables['oauth2serve
 /** The maximum number of consents that one statement deletes. */
 const maxPerStatement = 100
 
-export const sqlConsents = (handle: Handle): ConsentStore => {
-  const { read, write } = handle
-  // Omit consents of deleted users, deleted clients and clients of deleted owners. These rows remain until the sweeper
-  // deletes them.
-  const withClient = read
+/**
+ * Selects the consents without those of deleted users, deleted clients and clients of deleted owners. These rows remain
+ * until the sweeper deletes them.
+ */
+export const liveConsents = (handle: TableHandle) =>
+  handle.read
     .selectFrom('oauth2server_consent as s')
     .innerJoin('oauth2server_client as c', (join) =>
       join.on(byKey(handle, 'c.client_key', 's.client_key')),
@@ -53,6 +54,10 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
     .select('c.client_id')
     .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
     .where(isThere(handle, { userId: 's.user_id', createdAt: 's.granted_at' }, 'u'))
+
+export const sqlConsents = (handle: Handle): ConsentStore => {
+  const { write } = handle
+  const withClient = liveConsents(handle)
   return {
     async find(userId, clientId, { isShared = false } = {}) {
       const row = await withClient

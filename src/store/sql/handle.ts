@@ -39,6 +39,9 @@ export interface Handle {
   readonly statements: Map<string, CompiledQuery>
 }
 
+/** The properties of a store that a query needs. */
+export type TableHandle = Pick<Handle, 'read' | 'users' | 'types' | 'locking'>
+
 /** The users that the tables refer to, and the type of their keys. */
 export type UserReference = Pick<Handle, 'users' | 'types' | 'userForeignKey'>
 

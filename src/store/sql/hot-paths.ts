@@ -1,4 +1,5 @@
 import type { CompiledQuery } from 'kysely'
+import type { AuthorizationStore } from '../contract/authorizations.ts'
 import type { TokenValues } from './tokens/columns.ts'
 import type { RotationValues } from './tokens/rotation.ts'
 
@@ -14,7 +15,7 @@ export interface Lookup<Row> {
  * The frequent operations of token requests and bearer checks. Each operation runs in a separate transaction, or in a
  * batch with concurrent operations. Therefore, an operation cannot be part of a transaction of its caller.
  */
-export interface HotPaths {
+export interface HotPaths extends Pick<AuthorizationStore, 'reserveIds' | 'insertWithToken'> {
   /**
    * Creates the function for a look-up. All callers must share this function, because it combines concurrent calls into
    * batches.

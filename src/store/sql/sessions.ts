@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { SessionStore, StoredSession } from '../contract/sessions.ts'
-import { byKey, type Handle, holds, isAmong, lookup } from './handle.ts'
+import { byKey, type Handle, holds, isAmong, lookup, type TableHandle } from './handle.ts'
 import { page, placeOf } from './page.ts'
 import type { Tables } from './tables.ts'
 import { isThere, joinedUser, userColumnsOf, userSource } from './user-source.ts'
@@ -25,18 +25,22 @@ export const fromRow = (row: Selectable<Tables['oauth2server_session']>): Stored
  */
 const maxDeleted = 100
 
+/** Selects the sessions of users who still exist. */
+export const liveSessions = (handle: TableHandle) =>
+  handle.read
+    .selectFrom('oauth2server_session as s')
+    .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 's.user_id')))
+    .where(isThere(handle, { userId: 's.user_id', createdAt: 's.created_at' }, 'u'))
+
 export const sqlSessions = (handle: Handle): SessionStore => {
   const { read, write, purge } = handle
   const withUser = lookup(
     handle,
     'sessions.find',
     (match) =>
-      read
-        .selectFrom('oauth2server_session as s')
-        .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 's.user_id')))
+      liveSessions(handle)
         .selectAll('s')
         .select(userColumnsOf(handle))
-        .where(isThere(handle, { userId: 's.user_id', createdAt: 's.created_at' }, 'u'))
         .where(match('s.id'))
         .$if(holds(handle), (q) => q.forShare(['s'])),
     ({ id }) => id,

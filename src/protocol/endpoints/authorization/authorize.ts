@@ -62,6 +62,9 @@ export const authorizationEndpoint: Endpoint = {
     if (other[0] !== undefined && params.repeated('client_id').length === 0)
       return useOtherAccount(request, other[0], server)
 
+    // Look up the session while the server looks up the client. `authorize` handles an error of this look-up.
+    const signingIn = server.sessions.signedIn(browserOf(request))
+    signingIn.catch(() => undefined)
     let meant: ReferredRequest | undefined
     let proven: ProvenRedirect
     try {
@@ -75,7 +78,7 @@ export const authorizationEndpoint: Endpoint = {
       })
     }
     const repeated = withParameters(text, meant.added)
-    return authorize(request, { text: repeated, sent: params }, meant, proven, server)
+    return authorize(request, { text: repeated, sent: params, signingIn }, meant, proven, server)
   },
 }
 
@@ -84,18 +87,19 @@ interface Sent {
   /** The query that the browser sends again after a login. */
   readonly text: string
   readonly sent: Parameters
+  readonly signingIn: Promise<SignedIn | undefined>
 }
 
 const authorize = async (
   http: HttpRequest,
-  { text, sent }: Sent,
+  { text, sent, signingIn }: Sent,
   { params, refusal }: ReferredRequest,
   proven: ProvenRedirect,
   server: ServerContext,
 ): Promise<Response> => {
   let signedIn: SignedIn | undefined
   try {
-    signedIn = await server.sessions.signedIn(browserOf(http))
+    signedIn = await signingIn
     if (refusal) throw refusal
     const request = validateRequest(proven, params, server)
     if (!signedIn && request.prompt.includes('none')) throw loginRequired()

@@ -1,3 +1,4 @@
+import type { ReservedIds } from '../../../model/redemption.ts'
 import type { UsersLocation } from '../../../model/user-table.ts'
 import { ClientChanged, StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../batches.ts'
@@ -8,9 +9,12 @@ import type { TokenValues } from '../tokens/columns.ts'
 import type { RotationValues } from '../tokens/rotation.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { isRolledBack } from './errors.ts'
+import { parametersOf, reservedIds } from './insert-with-token.ts'
 import { insertStatements, rotateStatements, rotationParameters } from './token-statements.ts'
 
 export interface PostgresHotPathsOptions {
+  /** The statement that inserts an authorization with its token and event. */
+  readonly insertWithToken: string
   readonly dialect: Pick<PostgresDialect, 'run' | 'runOnce'>
   readonly users: UsersLocation
   readonly userForeignKey: UserForeignKey
@@ -42,6 +46,7 @@ export const postgresHotPaths = ({
   userForeignKey,
   types,
   clientVersions,
+  insertWithToken,
   batch,
   lockRetries,
 }: PostgresHotPathsOptions): HotPaths => {
@@ -93,9 +98,21 @@ export const postgresHotPaths = ({
       },
     )
   }
+  const alone = <T>(work: () => Promise<T>) => (lockRetries ? lockRetries.run(work) : work())
+  const authorizing: Pick<HotPaths, 'reserveIds' | 'insertWithToken'> = {
+    async reserveIds() {
+      const { rows } = await dialect.run(reservedIds, [])
+      return rows[0] as unknown as ReservedIds
+    },
+    insertWithToken: (rows) =>
+      alone(async () => {
+        const { rows: inserted } = await dialect.runOnce(insertWithToken, [parametersOf(rows)])
+        return inserted.length > 0
+      }),
+  }
   if (!batch) {
-    const alone = <T>(work: () => Promise<T>) => (lockRetries ? lockRetries.run(work) : work())
     return {
+      ...authorizing,
       lookup,
       insertToken: (token, version) => alone(() => insertOne(withVersion(token, version))),
       rotate: (rotation) => alone(() => rotateOne(rotation)),
@@ -112,6 +129,7 @@ export const postgresHotPaths = ({
     ...limits,
   })
   return {
+    ...authorizing,
     lookup,
     insertToken: (token, version) => insertToken(withVersion(token, version)),
     rotate: batched<RotationValues, boolean>({

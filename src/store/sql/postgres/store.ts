@@ -10,6 +10,7 @@ import type { Tables } from '../tables.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { hostTransactions } from './host-transaction.ts'
 import { postgresHotPaths } from './hot-paths.ts'
+import { insertWithTokenStatement } from './insert-with-token.ts'
 
 // `clock_timestamp` is the time of the call, not the start of the transaction. Rows contain times in milliseconds.
 const currentTime = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now'
@@ -39,6 +40,7 @@ export const postgresStore = (
     userKey: keyType === 'integer' ? 'bigint' : keyType,
   } as const
   const userForeignKey = { exists: false }
+  const tables = { read: db, users, types, locking: true }
   const handle = newHandle({
     read: db,
     write: db,
@@ -53,7 +55,8 @@ export const postgresStore = (
       users,
       userForeignKey,
       types,
-      clientVersions: currentClientVersions({ read: db, users, types, locking: true }),
+      clientVersions: currentClientVersions(tables),
+      insertWithToken: insertWithTokenStatement(tables),
       batch,
       lockRetries,
     }),

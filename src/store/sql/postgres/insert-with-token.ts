@@ -1,0 +1,96 @@
+import { sql } from 'kysely'
+import type { AuthorizedToken } from '../../contract/authorizations.ts'
+import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
+import { newAuthorizationColumns, toRow as toAuthorizationRow } from '../authorizations.ts'
+import type { SqlType } from '../columns.ts'
+import { liveConsents } from '../consents.ts'
+import type { TableHandle } from '../handle.ts'
+import { liveSessions } from '../sessions.ts'
+import { tokenColumnNames, tokenColumns, toRow as toTokenRow } from '../tokens/columns.ts'
+
+/** Selects the next IDs of an authorization and of a token. */
+export const reservedIds = `select
+  nextval(pg_get_serial_sequence('oauth2server_authorization', 'id')) as "authorizationId",
+  nextval(pg_get_serial_sequence('oauth2server_token', 'id')) as "tokenId"`
+
+/** Returns the only parameter of the statement: all values as one JSON text. */
+export const parametersOf = ({
+  ids,
+  authorization,
+  token,
+  event,
+  consent,
+  sessionId,
+  most,
+}: AuthorizedToken): string =>
+  JSON.stringify({
+    new_authorization: { id: ids.authorizationId, ...toAuthorizationRow(authorization) },
+    new_token: { id: ids.tokenId, ...toTokenRow(token) },
+    event: toAuditRow(event),
+    consent_id: consent.id,
+    consent_scopes: consent.scopes,
+    session_id: sessionId,
+    most,
+  })
+
+/**
+ * Returns the statement that inserts an authorization with its token and event. It locks the consent and the session in
+ * share mode, like the exchange in a transaction, so that concurrent exchanges of a user do not wait for each other.
+ */
+export const insertWithTokenStatement = (handle: TableHandle): string => {
+  const record = (name: string, columns: Readonly<Record<string, SqlType>>): string => {
+    const typed = Object.entries(columns).map(
+      ([column, type]) => `${column} ${type === 'userKey' ? handle.types.userKey : type}`,
+    )
+    return `${name} as materialized (
+      select * from json_to_record(($1::json) -> '${name}') as ${name} (id bigint, ${typed.join(', ')})
+    )`
+  }
+  const tokenTypes = Object.fromEntries(
+    tokenColumnNames.map((name) => [name, tokenColumns[name].type]),
+  )
+  const given = (name: string) => sql.raw(`(select ${name} from given)`)
+  const consent = liveConsents(handle)
+    .clearSelect()
+    .select('s.id')
+    .where(sql<boolean>`s.user_id = (select user_id from new_authorization)`)
+    .where(sql<boolean>`s.client_key = (select client_key from new_authorization)`)
+    .where(sql<boolean>`s.id = ${given('consent_id')}`)
+    .where(sql<boolean>`string_to_array(s.scopes, ' ') @> ${given('consent_scopes')}`)
+    .forShare(['s'])
+  const session = liveSessions(handle)
+    .select('s.id')
+    .where(sql<boolean>`s.id = ${given('session_id')}`)
+    .forShare(['s'])
+  const names = Object.keys(newAuthorizationColumns).join(', ')
+  const tokenNames = tokenColumnNames.join(', ')
+  const eventNames = auditColumnNames.join(', ')
+  // The order of the index `authorization_by_user`, so that the database does not sort the rows.
+  const { sql: text } = sql`with given as materialized (
+      select * from json_to_record($1::json) as given (consent_id text, consent_scopes text[], session_id text, most integer)
+    ), ${sql.raw(record('new_authorization', newAuthorizationColumns))},
+    ${sql.raw(record('new_token', tokenTypes))},
+    consent as materialized (${consent}),
+    session as materialized (${session}),
+    inserted as (
+      insert into oauth2server_authorization (id, ${sql.raw(names)})
+      select id, ${sql.raw(names)} from new_authorization as n
+      where exists (select from consent)
+      and (${given('session_id')} is null or exists (select from session))
+      and not exists (
+        select from oauth2server_authorization as a
+        where a.user_id = n.user_id and a.client_key = n.client_key and a.revoked_at is null
+        order by a.revoked_at desc, a.id desc limit 1 offset ${given('most')} - 1
+      )
+      on conflict (code_digest) do nothing returning id
+    ), token as (
+      insert into oauth2server_token (id, ${sql.raw(tokenNames)})
+      select id, ${sql.raw(tokenNames)} from new_token where exists (select from inserted) returning id
+    ), event as (
+      insert into oauth2server_audit (${sql.raw(eventNames)})
+      select ${sql.raw(eventNames)} from json_populate_record(null::oauth2server_audit, ($1::json) -> 'event')
+      where exists (select from token)
+    )
+    select id from token`.compile(handle.read)
+  return text
+}

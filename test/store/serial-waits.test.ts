@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { makeDatabase } from '../support/postgres.ts'
+import { measureSerialWaits } from '../support/serial-waits.ts'
+
+/** The most waits for PostgreSQL of each kind of request, one after the other. */
+const most = {
+  authorize: 3,
+  'code exchange': 3,
+  'code exchange with an ID token': 5,
+  refresh: 2,
+  introspection: 1,
+  client_credentials: 1,
+  'bearer check': 1,
+}
+
+test('no request waits for PostgreSQL more often than it must [T4500]', async () => {
+  const database = await makeDatabase()
+  try {
+    const counted = await measureSerialWaits(database.url)
+    expect(Object.fromEntries(counted)).toEqual(most)
+  } finally {
+    await database.drop()
+  }
+}, 120_000)
