@@ -71,6 +71,8 @@ const suites = isWhole
   : ['test/flows/authorization-code.test.ts', 'test/limits/tokens.test.ts']
 const onNodes = hasServices ? suites : []
 const seconds = 1000
+// Only a test that hangs reaches these timeouts: on a busy machine, a test takes many times as long as on an idle one.
+const patience = { testTimeout: 600 * seconds, hookTimeout: 600 * seconds }
 const cores = availableParallelism()
 // These tests often wait for a process or a timer, so run one more file than there are cores. Each worker has one of 15
 // Redis databases.
@@ -82,7 +84,7 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: [`${secrets}/setup.ts`, 'test/support/end-programs.ts', 'test/support/timeouts.ts'],
     // The default of one second is too short for a password hash at full cost on a busy machine.
-    expect: { poll: { timeout: 15 * seconds } },
+    expect: { poll: { timeout: 60 * seconds } },
     maxWorkers: Math.max(2, cores - 1),
     projects: [
       {
@@ -92,8 +94,7 @@ export default defineConfig({
           include: [files],
           exclude: [...full, ...ownProcess],
           isolate: false,
-          testTimeout: 60 * seconds,
-          hookTimeout: 60 * seconds,
+          ...patience,
         },
       },
       {
@@ -101,8 +102,7 @@ export default defineConfig({
         test: {
           name: 'own-process',
           include: ownProcess,
-          testTimeout: 60 * seconds,
-          hookTimeout: 60 * seconds,
+          ...patience,
         },
       },
       {
@@ -113,8 +113,7 @@ export default defineConfig({
           include: full,
           exclude: [nodes, ...slow, browsers, ...faults],
           isolate: false,
-          testTimeout: 120 * seconds,
-          hookTimeout: 120 * seconds,
+          ...patience,
         },
       },
       {
@@ -126,8 +125,7 @@ export default defineConfig({
           isolate: false,
           // A browser may be late on a busy machine. Other projects test atomicity, without retries.
           retry: process.env.CI === 'true' ? 1 : 0,
-          testTimeout: 120 * seconds,
-          hookTimeout: 120 * seconds,
+          ...patience,
         },
       },
       {
@@ -139,8 +137,7 @@ export default defineConfig({
           exclude: [...faults, ...slow],
           isolate: false,
           env: { TEST_SERVER: 'nodes' },
-          testTimeout: 120 * seconds,
-          hookTimeout: 120 * seconds,
+          ...patience,
         },
       },
       {
@@ -149,8 +146,7 @@ export default defineConfig({
           name: 'slow',
           include: slow,
           maxWorkers: 1,
-          testTimeout: 120 * seconds,
-          hookTimeout: 120 * seconds,
+          ...patience,
           sequence: { groupOrder: 3 },
         },
       },
@@ -162,8 +158,7 @@ export default defineConfig({
           isolate: false,
           // The load of `npm run test:nodes` is three times as high, so that fewer of them can run at a time.
           maxWorkers: isWhole ? 2 : 3,
-          testTimeout: 120 * seconds,
-          hookTimeout: 120 * seconds,
+          ...patience,
           sequence: { groupOrder: 2 },
         },
       },

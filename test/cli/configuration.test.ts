@@ -150,7 +150,7 @@ describe('own users', () => {
     }
     const all = [...(await place.runAll(commands))]
     for (const host of hosts) outcomes.set(host, all.splice(0, commandsOf(host).length))
-  }, 180_000)
+  })
   afterAll(async () => {
     await place[Symbol.asyncDispose]()
     for (const drop of drops) await drop()

@@ -56,7 +56,7 @@ const foundBy = async ({ database }: Workplace, tokens: readonly string[]): Prom
 }
 
 test('decision §1 secret-key rotate prints the number of rows, and the time for which the previous key is needed', {
-  timeout: 60_000,
+  timeout: 600_000,
 }, async () => {
   await using place = await workplace()
   const tokens = await withTokens(place, 3)
@@ -87,7 +87,7 @@ test('secret-key rotate derives the time for which the previous key is needed fr
 })
 
 test('secret-key rotate seals the remaining rows when it runs again after the process was killed', {
-  timeout: 60_000,
+  timeout: 600_000,
 }, async () => {
   await using place = await workplace()
   const all = 1_500

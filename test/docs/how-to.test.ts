@@ -116,7 +116,7 @@ beforeAll(async () => {
   await compile('others', others, {})
   // Nest uses the older form of decorators.
   await compile('nest', ofNest, { experimentalDecorators: true })
-}, 60_000)
+})
 afterAll(() => folder[Symbol.asyncDispose]())
 
 const compile = async (
@@ -185,7 +185,7 @@ console.log(JSON.stringify({ created, scopes, tokens, refused }))
 const twoAtOnce = pLimit(2)
 const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
 
-describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () => {
+describe.concurrent('the programs of the pages run', { timeout: 600_000 }, () => {
   test.for(framework)(
     '%s: returns the documented responses without a token, with a token, and with a token that lacks the scope [T638]',
     (name, { expect }) =>

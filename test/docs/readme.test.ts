@@ -52,4 +52,4 @@ test('the application of the README compiles, runs and guards its notes [T628]',
   ])
   expect((await fetch(notes)).status).toBe(401)
   expect((await fetch(`http://localhost:${port}/login`)).status).toBe(200)
-}, 60_000)
+})

@@ -25,7 +25,7 @@ const health = async ({ issuer }: TestServer) => {
 
 const untilBack = (app: TestServer) =>
   vi.waitFor(async () => expect(await health(app)).toEqual([200, { status: 'ready' }]), {
-    timeout: 8_000,
+    timeout: 60_000,
   })
 
 describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redis', () => {

@@ -102,7 +102,7 @@ describe.each([
       database = await make()
       store = await database.opener.open()
       await store.migrate()
-    }, 60_000)
+    })
     afterAll(async () => {
       await store.close()
       await database.cleanUp()
@@ -144,7 +144,7 @@ describe.each([
         )
       }
       expect(await clients.countTokens(many, Number.MAX_SAFE_INTEGER)).toBe(large)
-    }, 120_000)
+    })
 
     test('the lists of personal tokens and applications of a user do not read internal tokens [T829]', async () => {
       const [many, few] = [await aUser(store), await aUser(store)]
@@ -180,7 +180,7 @@ describe.each([
         () => store.clients.countOfOwner(many, most),
         () => store.clients.countOfOwner(few, most),
       )
-    }, 120_000)
+    })
 
     test('the list of the devices of an application does not read revoked authorizations [T830]', async () => {
       const [many, few, clientId] = [await aUser(store), await aUser(store), await aClient(store)]
@@ -216,6 +216,6 @@ describe.each([
         () => store.authorizations.listExceeding(many, clientId, small - 2),
         () => store.authorizations.listExceeding(few, clientId, small - 2),
       )
-    }, 120_000)
+    })
   })
 })

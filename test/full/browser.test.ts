@@ -68,7 +68,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   /** Opens a page in a new browser without cookies. */
   const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
     const context = await browser.newContext(options)
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(120_000)
     contexts.push(context)
     const page = await context.newPage()
     page.on('console', (message) => {

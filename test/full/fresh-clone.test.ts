@@ -72,7 +72,7 @@ describe('a fresh clone, with the system’s Node first in the PATH', () => {
     const { code } = await install.exited
     expect(`${install.stdout}${install.stderr}`).not.toMatch(/npm (?:error|ERR!)/)
     expect(code).toBe(0)
-  }, 240_000)
+  })
   afterAll(async () => {
     await Promise.all(programs.map((program) => program.crash()))
     await clone?.[Symbol.asyncDispose]()

@@ -58,7 +58,7 @@ test.skipIf(await lacks('own mounts'))(
     const count = (event: string) => server.program.stderr.split(`"event":"${event}"`).length - 1
     const becomes = (status: number) =>
       vi.waitFor(async () => expect(await ready()).toBe(status), {
-        timeout: 30 * seconds,
+        timeout: 60 * seconds,
         interval: 100,
       })
     const stays = async (status: number) => {

@@ -73,7 +73,7 @@ describe('the lists of a user with 1,000 applications and 10,000 tokens', () => 
       people.push(await Person.logIn(app))
       admins.push(await Person.stranger(app, { isAdmin: true }))
     }
-  }, 180_000)
+  })
   afterAll(() => Promise.all(servers.map((app) => app.close())))
   afterEach(() => void vi.restoreAllMocks())
 

@@ -9,7 +9,7 @@ describe.skipIf(await lacks('postgres programs'))('a replica for tests of a fail
     await using replica = await startReplica(primary)
     const ids = () => queryAt(replica.url, 'select id from note order by id')
     await queryAt(primary.url, 'create table note as select 1 as id')
-    await vi.waitFor(async () => expect(await ids()).toEqual([{ id: 1 }]), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await ids()).toEqual([{ id: 1 }]), { timeout: 60_000 })
     const write = () => queryAt(replica.url, 'insert into note values (2)')
     await expect(write()).rejects.toThrow(/read-only/)
     await primary.stop('immediate')

@@ -100,7 +100,7 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
         const responses = Promise.all(requests.map((request) => request()))
         responses.catch(() => undefined)
         await vi.waitFor(async () => expect(await waitingStatements()).toBeGreaterThan(0), {
-          timeout: 20_000,
+          timeout: 60_000,
           interval: 20,
         })
         for (let times = 0; times < 5; times += 1) expect(await statusOf(app, stranger)).toBe(200)

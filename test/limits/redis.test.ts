@@ -49,7 +49,7 @@ describe.skipIf(await lacks('redis'))('counters in Redis (FT-05)', () => {
     await own.start()
     a.advance(600)
     await expect
-      .poll(async () => (await guess('wrong')).status, { timeout: 30_000, interval: 500 })
+      .poll(async () => (await guess('wrong')).status, { timeout: 60_000, interval: 500 })
       .toBe(403)
     expect(await ask(a, accessToken)).toBe(200)
   })

@@ -19,7 +19,7 @@ describe('a form of a page that is sent again', () => {
   let world: World
   beforeAll(async () => {
     world = await newWorld()
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   /** Returns every different button of every form of every page, in the order of the pages. */
@@ -60,7 +60,7 @@ describe('a form of a page that is sent again', () => {
       expect([label, again.html]).toEqual([label, first.html])
       expect([label, await events()]).toEqual([label, before])
     }
-  }, 120_000)
+  })
 })
 
 describe('a repetition', () => {

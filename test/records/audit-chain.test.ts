@@ -128,7 +128,7 @@ test('parses the ranges of IDs that it formats', () => {
 
 describe.each(['sqlite', 'postgres'] as const)(
   'the audit log on %s',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   (kind) => {
     let template: Database
     const removals: (typeof cleanUps)[number][] = []

@@ -90,7 +90,7 @@ const recorded = (event: string, about: Row): Promise<Row> =>
       expect(found, `${event} of ${JSON.stringify(about)} in ${JSON.stringify(rows)}`).toBeDefined()
       return found as Row
     },
-    { timeout: 15_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   )
 
 const person = async (): Promise<Person> => {

@@ -77,7 +77,7 @@ describe('limits for the number of tokens', () => {
     expect(again.refresh_token).toBeDefined()
     const [authorization] = query(app.database, 'select revoked_at from oauth2server_authorization')
     expect(authorization?.revoked_at).toBeNull()
-  }, 60_000)
+  })
 
   test('deletes rotated refresh tokens after refreshTokenExpiresIn', async () => {
     await using app = await startServer({ refreshTokenExpiresIn: 3_600 })
@@ -102,8 +102,8 @@ describe('limits for the number of tokens', () => {
         await refresh()
         expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeLessThan(220)
       },
-      { timeout: 10_000, interval: 200 },
+      { timeout: 60_000, interval: 200 },
     )
     expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeGreaterThanOrEqual(59)
-  }, 60_000)
+  })
 })

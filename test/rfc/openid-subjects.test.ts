@@ -347,7 +347,7 @@ describe.each(storeNames)('Core §8 on %s', (store) => {
     )
     await again.tokens({ scope })
     await app.server.loggedOut(app.user.id)
-    await expect.poll(() => logoutTokens.length, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(() => logoutTokens.length, { timeout: 60_000 }).toBeGreaterThan(0)
     seen.push(...logoutTokens)
     await agent.logIn(app)
 

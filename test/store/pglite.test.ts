@@ -16,7 +16,7 @@ storeContract(
 )
 
 test('finds consents of users with uuid keys, page by page', {
-  timeout: 60_000,
+  timeout: 600_000,
 }, async () => {
   const opener = await pglite()
   const store = await opener.open('elsewhere', 'uuid')

@@ -101,7 +101,7 @@ describe('the option schema of postgres()', () => {
           const waiting = await database.query('select 1 from pg_locks where not granted')
           expect(waiting.length).toBeGreaterThan(0)
         },
-        { timeout: 20_000, interval: 20 },
+        { timeout: 60_000, interval: 20 },
       )
       await other.query('commit')
       await (await node).close()

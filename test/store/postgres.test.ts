@@ -105,7 +105,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
       await database.query(`alter database ${row?.name} ${readOnly} = on`)
       await database.query(others)
       const refused = () => expect(store.ping()).rejects.toThrow(/read-only/)
-      await vi.waitFor(refused, { timeout: 10_000 })
+      await vi.waitFor(refused, { timeout: 60_000 })
       await expect(store.ping()).rejects.toThrow(StoreUnavailable)
       await expect(postgres(database.url).open()).rejects.toThrow(/cannot be used \(.*read-only/)
 
@@ -113,7 +113,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
         `begin read write; alter database ${row?.name} ${readOnly} = off; commit`,
       )
       await database.query(others)
-      await vi.waitFor(() => store.ping(), { timeout: 10_000 })
+      await vi.waitFor(() => store.ping(), { timeout: 60_000 })
     } finally {
       await store.close()
       await database.drop()

@@ -55,7 +55,7 @@ const operations = (transients: OpenTransients): readonly (() => Promise<unknown
 
 /** Waits until the store responds again. */
 const recovered = (transients: OpenTransients): Promise<void> =>
-  vi.waitFor(() => transients.ping(), { timeout: 20_000, interval: 20 })
+  vi.waitFor(() => transients.ping(), { timeout: 60_000, interval: 20 })
 
 const openFor = async (issuer: string) => {
   const transients = await redis(sharedRedis).open(issuer)
@@ -456,7 +456,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
           expect(info).toContain('cluster_state:ok')
           expect(info).toContain('cluster_slots_ok:16384')
         },
-        { timeout: 10_000, interval: 100 },
+        { timeout: 60_000, interval: 100 },
       )
     }
   }
@@ -525,7 +525,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
       await joined(masters)
       await meet(first, replica)
       const id = String(await third.command('CLUSTER', 'MYID'))
-      const patient = { timeout: 20_000, interval: 100 }
+      const patient = { timeout: 60_000, interval: 100 }
       await vi.waitFor(() => replica.command('CLUSTER', 'REPLICATE', id), patient)
       const copies = async () =>
         expect(String(await replica.command('INFO', 'replication'))).toContain('link_status:up')
@@ -555,7 +555,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
       expect(worst).toBeGreaterThan(0)
       expect(worst).toBeLessThan(keys.length)
       await vi.waitFor(async () => expect(await failures()).toEqual([]), {
-        timeout: 10_000,
+        timeout: 60_000,
         interval: 100,
       })
       // The former master becomes a replica, and clients do not write to it.

@@ -21,4 +21,4 @@ test('no request waits for PostgreSQL more often than it must [T4500]', async ()
   } finally {
     await database.drop()
   }
-}, 120_000)
+})

@@ -266,10 +266,10 @@ describe('sweeper', { concurrent: true }, () => {
     for (const { server, now } of [app, off])
       await server.store.transients.put('x', 'x', now() - 1, now() - 2)
     const failed = expect.objectContaining({ level: 'warn', event: 'sweeper.failed' })
-    await vi.waitFor(() => expect(app.log).toContainEqual(failed), 20_000)
+    await vi.waitFor(() => expect(app.log).toContainEqual(failed))
     expect(runs).toBeGreaterThan(0)
     isDown = false
-    await vi.waitFor(() => expect(keysOf(app)).not.toContain('x'), 20_000)
+    await vi.waitFor(() => expect(keysOf(app)).not.toContain('x'))
     expect(keysOf(off)).toEqual(['x'])
   })
 
@@ -290,7 +290,7 @@ describe('sweeper', { concurrent: true }, () => {
       await vi.waitFor(() => {
         expect(attempts.one).toBeGreaterThan(before.one + 1)
         expect(attempts.other).toBeGreaterThan(before.other + 1)
-      }, 20_000)
+      })
     }
     await using one = await startServer({ ...options, aroundStore: counting('one') })
     await using other = await startServer({
@@ -299,13 +299,13 @@ describe('sweeper', { concurrent: true }, () => {
       aroundStore: counting('other'),
     })
     // The clock of the test stands still, so the lease of the sweeping node does not expire.
-    await vi.waitFor(() => expect(runs.one + runs.other).toBe(1), 20_000)
+    await vi.waitFor(() => expect(runs.one + runs.other).toBe(1))
     await bothTriedAgain()
     expect(runs.one + runs.other).toBe(1)
     await (runs.one ? other : one).server.sweep()
     expect([runs.one, runs.other]).toEqual([1, 1])
     one.advance(1)
-    await vi.waitFor(() => expect(runs.one + runs.other).toBe(3), 20_000)
+    await vi.waitFor(() => expect(runs.one + runs.other).toBe(3))
     await bothTriedAgain()
     expect(runs.one + runs.other).toBe(3)
   }
@@ -331,7 +331,7 @@ describe('sweeper', { concurrent: true }, () => {
     try {
       const began = app.now()
       const { transients } = app.server.store
-      await vi.waitFor(() => expect(app.now()).toBe(began + 3_000), 20_000)
+      await vi.waitFor(() => expect(app.now()).toBe(began + 3_000))
       expect(await transients.put('sweeper', '', began + 9_000, app.now())).toBe(false)
     } finally {
       await app.close()

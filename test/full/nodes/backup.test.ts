@@ -96,7 +96,7 @@ describe('a backup of SQLite during traffic', () => {
   test.each(Object.entries(copies))(
     'made with %s can be restored by replacing the database file with the copy',
     {
-      timeout: 120_000,
+      timeout: 600_000,
     },
     async (_, copy) => {
       await using folder = await temporaryFolder()
@@ -145,7 +145,7 @@ describe('a backup of SQLite during traffic', () => {
 
 describe.skipIf(isLacking)('a backup of PostgreSQL during traffic', () => {
   test('made with pg_dump can be restored with pg_restore in another PostgreSQL cluster', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     await using folder = await temporaryFolder()
     await using own = await startPostgres()

@@ -19,7 +19,7 @@ import { startSite } from '../../support/site.ts'
 const second = 1_000
 const hour = 3_600 * second
 /** Options for polls, in milliseconds. The timeout is long, because the machine may be busy. */
-const timeout = { timeout: 30_000, interval: 100 }
+const timeout = { timeout: 60_000, interval: 100 }
 
 const skewFile = async () => {
   const folder = await temporaryFolder()

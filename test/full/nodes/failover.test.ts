@@ -17,7 +17,7 @@ const replicateSynchronously = async (primary: OwnPostgres): Promise<void> => {
 
 describe.skipIf(isLacking)('fail-over from a primary to its synchronous replica', () => {
   test('loses no issued token, redeems no code twice, and makes nodes unready until the replica is promoted [T568]', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     await using primary = await startPostgres()
     await using replica = await startReplica(primary)

@@ -33,7 +33,7 @@ const siteBehind = async (own: OwnPostgres, bouncer: OwnPgBouncer): Promise<Site
 
 describe.skipIf(isLacking)('three nodes behind PgBouncer in transaction mode', () => {
   test('complete every flow while PgBouncer replaces its server connections continuously', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     await using own = await startPostgres()
     await using bouncer = await startPgBouncer(own.url, scarce)
@@ -61,7 +61,7 @@ describe.skipIf(isLacking)('three nodes behind PgBouncer in transaction mode', (
   })
 
   test('return 503 while PgBouncer is stopped, and recover afterwards', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     await using own = await startPostgres()
     await using bouncer = await startPgBouncer(own.url, scarce)

@@ -128,7 +128,7 @@ describe.skipIf(await lacks('chromium'))('with 100 applications and 1,000 tokens
     await fill(site.app)
     for (let person = 0; person < 30; person += 1)
       await site.app.newUser({ email: `list-${person}@example.org` })
-  }, 120_000)
+  })
   const lists = [
     administration,
     `${administration}?sort=name&filter=unverified`,
@@ -176,7 +176,7 @@ describe.skipIf(await lacks('chromium'))('with 100 applications and 1,000 tokens
       found.push(...errors.map((line) => `${path}: ${line}`))
     }
     expect(found).toEqual([])
-  }, 120_000)
+  })
 
   test('an administrator goes to the next page and back, and the focus stays at the list [T3006]', async () => {
     const admin = await site.person(usual, { isAdmin: true })

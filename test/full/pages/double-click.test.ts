@@ -153,7 +153,7 @@ describe.skipIf((await lacks('chromium')) || !way || !withoutScripts)('a double 
     }
     expect(different).toEqual([])
     expect(pressed).toBeGreaterThan(15)
-  }, 300_000)
+  })
 
   test.each(delays)(
     'on Log in and on Allow reaches the client with a code, with a delay of %i ms [T3741]',

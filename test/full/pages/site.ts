@@ -82,7 +82,7 @@ export const useSite = (options: TestOptions = {}): Site => {
       reducedMotion: 'reduce',
       ...contextOptions,
     })
-    context.setDefaultTimeout(30_000)
+    context.setDefaultTimeout(120_000)
     const page = await context.newPage()
     pages.push(page)
     await complaintsOf(page, app.issuer, (complaint) => complaints.push(complaint))

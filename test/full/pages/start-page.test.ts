@@ -28,7 +28,7 @@ describe.skipIf(await lacks('chromium'))('the start page of `npm start`', () => 
   /** Opens the start page in a new browser. The test fails if the page reports an error. */
   const open = async (way: Way) => {
     const context = await browser.newContext({ reducedMotion: 'reduce', ...way.options })
-    context.setDefaultTimeout(30_000)
+    context.setDefaultTimeout(120_000)
     const page = await context.newPage()
     const complaints: string[] = []
     await complaintsOf(page, app.url, (complaint) => complaints.push(complaint))

@@ -57,7 +57,7 @@ describe('the recent activity of a user', () => {
         const [first] = eventsOf(await somebody.get(at.activity))
         expect(first).toBe(en.events['login.failed'])
       },
-      { timeout: 15_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     )
   })
 
@@ -160,7 +160,7 @@ describe('the recent activity of a user', () => {
           'personal_token.rotated',
           'personal_token.created',
         ]),
-      { timeout: 15_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     )
   })
 
