@@ -51,7 +51,6 @@ const slow = [
   'test/attacks/*-slow.test.ts',
   'test/full/neighbours.test.ts',
   'test/full/nodes/neighbours.test.ts',
-  'test/full/work-per-request.test.ts',
 ]
 // These files measure how long errors last, so they run after all other tests.
 const faults = ['test/full/nodes/{faults,lost-connections,partitions}.test.ts']

@@ -29,5 +29,5 @@ test(`no long text in any header, parameter, field or member costs more than ${m
   )
   const { excess, sent } = await findExcess({ headerNames, percent: isWhole ? 1 : 0, isWhole })
   expect(excess).toEqual([])
-  expect(sent).toBeGreaterThan(3_000)
+  expect(sent).toBeGreaterThan(2_000)
 }, 1_200_000) // Thousands of requests one after the other; the limit allows for a busy machine.

@@ -25,7 +25,7 @@ export interface WorkOptions {
    * The percentage of the texts that are sent in a place whose name occurred in an earlier request.
    */
   readonly percent: number
-  /** Whether a place with a new name receives all texts; otherwise every fourth text, which differs between places. */
+  /** Whether a place with a new name receives all texts; otherwise every eighth text, which differs between places. */
   readonly isWhole: boolean
   /** The names of the headers that the server reads. */
   readonly headerNames: readonly string[]
@@ -204,7 +204,7 @@ const casesOf = (
       return texts.flatMap((text, turn) =>
         sizes.flatMap((size, part) => {
           if (!isUseful(place, size, turn)) return []
-          if (!isWhole && place.in !== 'header' && (turn + known.size) % 4 !== 0) return []
+          if (!isWhole && place.in !== 'header' && (turn + known.size) % 8 !== 0) return []
           if (!isNew && random.below(10_000) >= percent * 100) return []
           const isBare = isNew ? (turn + part) % 2 === 0 : random.chance(50)
           return { caller, shape, place, text, size, isBare, ordinary: times[index] ?? 0 }

@@ -40,7 +40,8 @@ async function showLeaked(request: SettingsRequest, refused?: Refused): Promise<
   const isGone = facts === undefined && (found !== undefined || refused?.status === 403)
   const view: LeakedView = {
     action: server.ui.links.leaked,
-    found: found ?? '',
+    // A name without a result may be any text, so do not repeat it.
+    found: (facts && found) ?? '',
     isAdmin: signedIn.user.isAdmin,
     credentials: (facts ?? []).map((each) => leakedItem(each, request)),
     done: notice.done,
