@@ -88,7 +88,7 @@ export const issueForUser = async (
           return turns.transaction(store, row, async (tx) => {
             const authorizationId = await tx.authorizations.insertOnce(authorization)
             if (authorizationId === undefined) throw new CodeWasRedeemed()
-            await mustStillHold(redemption, tx)
+            await mustStillHold(redemption, context, tx)
             const { token, about } = rowsOf(authorizationId)
             const id = await tx.tokens.insert(token)
             if (id === undefined) throw new UniqueViolation()
@@ -135,21 +135,27 @@ const insertAtOnce = async (
   return isInserted ? { id: ids.tokenId, authorizationId: ids.authorizationId } : undefined
 }
 
-// Check the consent and the session again, because they may have ended after the first check.
+// Check the consent, the session and the user again, because they may have changed after the first check.
 const mustStillHold = async (
   { client, subject, under, scopes }: UserRedemption,
+  { hostUsers }: RecordsContext,
   tx: Store,
 ): Promise<void> => {
   if (!under) return
   // Take a shared lock, so that exchanges of the same user do not wait for each other. A disconnected node could hold
   // an exclusive lock for a long time.
   const consent = await tx.consents.find(subject.id, client.clientId, { isShared: true })
-  const session =
-    under.sessionId === null || (await tx.sessions.find(under.sessionId as Digest)) !== undefined
+  const { sessionId } = under
+  const session = sessionId === null ? null : await tx.sessions.find(sessionId as Digest)
+  // If the store cannot read the users, the callback of the application was called before the transaction.
+  const user = sessionId === null && !hostUsers ? await tx.users.find(subject.id) : session?.user
+  const isActive = hostUsers !== undefined || user?.active === true
   const isGranted =
     consent?.consent.clientKey === client.clientKey && isWithin(scopes, consent.consent.scopes)
-  if (consent?.consent.id !== under.consentId || !isGranted || !session)
-    throw new ReferenceNotFound('The consent was withdrawn, or the session ended.')
+  if (consent?.consent.id !== under.consentId || !isGranted || session === undefined || !isActive)
+    throw new ReferenceNotFound(
+      'The consent was withdrawn, the session ended, or the user was deactivated.',
+    )
 }
 
 /**

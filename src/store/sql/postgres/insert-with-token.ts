@@ -34,7 +34,7 @@ export const parametersOf = ({
   })
 
 /**
- * Returns the statement that inserts an authorization with its token and event. It locks the consent and the session in
+ * Returns the statement that inserts an authorization with its token and event. The user must be active. It locks the consent and the session in
  * share mode, like the exchange in a transaction, so that concurrent exchanges of a user do not wait for each other.
  */
 export const insertWithTokenStatement = (handle: TableHandle): string => {
@@ -57,6 +57,9 @@ export const insertWithTokenStatement = (handle: TableHandle): string => {
     .where(sql<boolean>`s.client_key = (select client_key from new_authorization)`)
     .where(sql<boolean>`s.id = ${given('consent_id')}`)
     .where(sql<boolean>`string_to_array(s.scopes, ' ') @> ${given('consent_scopes')}`)
+    .$if(handle.users !== 'elsewhere', (q) =>
+      q.where(sql<boolean>`u.active::text in ('1', 'true')`),
+    )
     .forShare(['s'])
   const session = liveSessions(handle)
     .select('s.id')
