@@ -130,17 +130,14 @@ describe('DS-01 Oversized requests', () => {
       }
   })
 
-  test.each(['gzip', 'deflate', 'br', 'identity'])(
-    'does not decompress a body in %s',
-    async (encoding) => {
-      const bomb = gzipSync(Buffer.alloc(10_000_000, 'a')).toString('latin1')
-      for (const [target, type] of posts) {
-        const headers = [type, asConf(), `Content-Encoding: ${encoding}`]
-        const { status } = await send({ method: 'POST', target, headers, body: bomb })
-        expect([400, 413, 415], target).toContain(status)
-      }
-    },
-  )
+  test.each(['gzip', 'deflate', 'br'])('does not decompress a body in %s', async (encoding) => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000, 'a')).toString('latin1')
+    for (const [target, type] of posts) {
+      const headers = [type, asConf(), `Content-Encoding: ${encoding}`]
+      const { status } = await send({ method: 'POST', target, headers, body: bomb })
+      expect([400, 413, 415], target).toContain(status)
+    }
+  })
 
   test('returns 431 for a URL of 17 kB or a header of 100 kB, and processes the next request', async () => {
     const long = 'a'.repeat(17_000)

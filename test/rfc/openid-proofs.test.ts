@@ -107,19 +107,19 @@ describe('login_again, the proof that the user has logged in again', () => {
       const page = await own.agent.browse(own.url(asked))
       return new URL(new URL(page.address).searchParams.get('next') ?? '', hosted.issuer)
     }
-    const errorAt = async (next: URL) => {
+    const resultAt = async (next: URL) => {
       const answer = await own.agent.browse(next)
       const location = new URL(answer.headers.get('location') ?? answer.address)
-      return location.searchParams.get('error') ?? (location.searchParams.has('code') ? 'code' : '')
+      return location.searchParams.has('code') ? 'code' : location.pathname
     }
     const next = await nextOf()
     hosted.advance(3_601)
     authTime = hosted.now()
-    expect(await errorAt(next)).toBe('login_required')
+    expect(await resultAt(next)).toBe('/host-login')
     const fresh = await nextOf()
     hosted.advance(1)
     authTime = hosted.now()
-    expect(await errorAt(fresh)).toBe('code')
+    expect(await resultAt(fresh)).toBe('code')
   })
 })
 

@@ -55,7 +55,7 @@ export const opened = (database: string, options: HostOptions = {}) =>
   createAuthorizationServer({
     issuer: 'http://localhost:3000',
     secretKeys: [secretKey],
-    store: sqlite(database),
+    ...(database !== '' && { store: sqlite(database) }),
     scopes: [new Scope('notes:read')],
     sweepInterval: 0,
     log: () => undefined,

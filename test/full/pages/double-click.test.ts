@@ -122,8 +122,9 @@ describe.skipIf((await lacks('chromium')) || !way || !withoutScripts)('a double 
       const links = await person.page
         .locator('a[href^="/"]:not([download])')
         .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
-      // The same page in another order or language has the same buttons.
-      for (const link of links) if (!link.includes('?')) names.add(nameOf(link.replace(/#.*/, '')))
+      // Only pages of the server, without the same page in another order.
+      for (const link of links)
+        if (/^\/(?:account|oauth)\/[^?]*$/.test(link)) names.add(nameOf(link.replace(/#.*/, '')))
     }
     return found
   }
