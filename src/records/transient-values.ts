@@ -66,7 +66,7 @@ export class TransientValues<T> {
    * Stores a value under a free name. Returns false if the name is taken, also by a concurrent caller.
    * @param owner required if the values of the kind are counted by owner
    */
-  claim(name: string, value: T, expiresAt: number, owner?: string): Promise<boolean> {
+  async claim(name: string, value: T, expiresAt: number, owner?: string): Promise<boolean> {
     const { transients, clock } = this.#context
     const sealed = this.#sealed(name, value, expiresAt)
     return transients.put(this.#key(name), sealed, expiresAt, clock(), this.#room(owner, sealed))

@@ -9,6 +9,7 @@ import {
   aUser,
   auditRow,
   authorizationRow,
+  authorizedToken,
   consentRow,
   digest,
   rotationOf,
@@ -120,6 +121,13 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
       store.authorizations.insertOnce(
         authorizationRow({ clientId, userId, codeDigest: digest('authorization_code') }),
       ),
+  'authorizations.reserveIds': async (store) => async () => store.authorizations.reserveIds?.(),
+  'authorizations.insertWithToken': async (store) => {
+    const ids = await store.authorizations.reserveIds?.()
+    // A transaction has no such operation, because it inserts the rows one by one.
+    const rows = ids && (await authorizedToken(store, ids))
+    return async () => rows && store.authorizations.insertWithToken?.(rows)
+  },
   'authorizations.find': async (store, { clientId }) => {
     const id = await anAuthorization(store, { clientId })
     return () => store.authorizations.find(id)

@@ -45,6 +45,8 @@ const consentForm = async () => formIn(await (await get(authorization())).text()
 
 const credentials = () => ({ email: app.user.email, password: app.password })
 
+const browsing = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
 const pages: [string, number, () => Promise<Response>][] = [
   ['the login page', 200, () => get('/login', new UserAgent())],
   [
@@ -117,7 +119,11 @@ const pages: [string, number, () => Promise<Response>][] = [
   ['the error view', 400, () => get('/oauth/errors?error=x&error_description=y')],
   ['the error view without parameters', 400, () => get('/oauth/errors')],
   ['an unknown path', 404, () => get('/oauth/absent')],
-  ['a POST to an unknown path', 404, () => post('/oauth/absent', {})],
+  [
+    'a POST of a browser to an unknown path',
+    404,
+    () => session.agent.fetch(`${app.issuer}/oauth/absent`, { method: 'POST', headers: browsing }),
+  ],
   ['an unavailable store', 503, () => failingWith(new StoreUnavailable('gone'))],
   ['an unexpected error', 500, () => failingWith(new Error('gone'))],
 ]

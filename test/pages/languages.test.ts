@@ -193,7 +193,7 @@ describe('the choice between a page and a JSON response', () => {
     [undefined, false],
     ['', false],
     ['*/*', false],
-    ['application/*', false],
+    ['application/*', true],
     ['text/html', false],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', false],
     ['application/json', true],

@@ -55,11 +55,11 @@ export const opened = (database: string, options: HostOptions = {}) =>
   createAuthorizationServer({
     issuer: 'http://localhost:3000',
     secretKeys: [secretKey],
-    ...(database !== '' && { store: sqlite(database) }),
     scopes: [new Scope('notes:read')],
     sweepInterval: 0,
     log: () => undefined,
     ...options,
+    store: options.store ?? sqlite(database),
   })
 
 /** Returns the status and the JSON of the response to a request with this token. */
