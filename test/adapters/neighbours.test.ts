@@ -235,6 +235,7 @@ for (const [name, start] of Object.entries({
   listeners[`${name} with middleware that pauses the body`] = () =>
     start((request, _response, next) => {
       request.pause()
+      // Fixed time: the body arrives while it is paused.
       setTimeout(next, 10)
     })
   listeners[`${name} with the text of the body in rawBody`] = () =>
