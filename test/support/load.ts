@@ -12,6 +12,8 @@ export interface Outcome {
   /** The error that closed the connection. */
   readonly cause?: unknown
   readonly body: Readonly<Record<string, unknown>>
+  /** The body, if it is not JSON. */
+  readonly text?: string
   readonly headers: Readonly<Record<string, unknown>>
   /** The start of the request in milliseconds, by the monotonic clock of this process. */
   readonly began: number
@@ -64,7 +66,8 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
           const isJson = response.headers['content-type']?.startsWith('application/json')
           const body = isJson ? JSON.parse(answer) : {}
           const { statusCode: status = 0, headers: received } = response
-          end({ status, body, headers: received, ...(body.error && { error: body.error }) })
+          const shown = isJson ? body.error && { error: body.error } : { text: answer }
+          end({ status, body, headers: received, ...shown })
         },
         (cause: unknown) => end({ status: 'cut', cause }),
       )

@@ -9,6 +9,7 @@ export type Need =
   | 'pgbouncer'
   | 'redis'
   | 'chromium'
+  | 'go'
   | 'own mounts'
   | 'own networks'
   | 'npm registry'
@@ -68,6 +69,11 @@ const needs = {
     name: `Chromium as ${chromiumPath}`,
     how: 'apt-get install chromium, or set CHROMIUM_PATH',
     isThere: () => isExecutable(chromiumPath),
+  },
+  go: {
+    name: 'Go',
+    how: 'apt-get install golang-go',
+    isThere: () => isOnPath('go'),
   },
   'own mounts': {
     name: 'a mount namespace for a program',

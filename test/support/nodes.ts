@@ -51,9 +51,11 @@ export interface Cluster {
   readonly namespace?: string | undefined
   /** The maximum lifetime of a node in milliseconds. */
   readonly lifetime?: number
+  /** The program of the nodes. Default: the notes application. */
+  readonly program?: string
 }
 
-const nodeProgram = resolve(import.meta.dirname, '../full/fixtures/node.ts')
+const notesNode = resolve(import.meta.dirname, '../full/fixtures/node.ts')
 
 export const startNode = async ({
   data,
@@ -61,9 +63,10 @@ export const startNode = async ({
   env,
   lifetime,
   namespace,
+  program: file = notesNode,
 }: Cluster): Promise<Node> => {
   const port = await freePort()
-  const program = runNode([nodeProgram], {
+  const program = runNode([file], {
     messages: true,
     namespace,
     ...(lifetime !== undefined && { limit: lifetime }),

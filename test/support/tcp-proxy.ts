@@ -4,11 +4,14 @@ import { freePort } from './processes.ts'
 /** Receives bytes of one direction of a connection, and returns the bytes to forward; undefined drops them. */
 export type Pass = (bytes: Buffer) => Buffer | undefined
 
-/** Starts a proxy between a client and a server that can drop traffic without closing a connection. */
+/** Starts a proxy between a client and a server that can drop traffic, with or without closing a connection. */
 export const startProxy = async (
   target: string,
-  /** Returns the functions that handle the bytes of one connection. Called once for each connection. */
-  watch: () => { readonly toServer: Pass; readonly toClient: Pass },
+  /**
+   * Returns the functions that handle the bytes of one connection. Called once for each connection.
+   * @param close closes the connection on both sides
+   */
+  watch: (close: () => void) => { readonly toServer: Pass; readonly toClient: Pass },
 ): Promise<AsyncDisposable & { readonly url: string }> => {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
@@ -26,7 +29,10 @@ export const startProxy = async (
   }
   const proxy = createServer((client) => {
     const server = connect(Number(port || 5432), hostname)
-    const { toServer, toClient } = watch()
+    const { toServer, toClient } = watch(() => {
+      client.destroy()
+      server.destroy()
+    })
     pipe(client, server, toServer)
     pipe(server, client, toClient)
   })
