@@ -43,19 +43,21 @@ export interface CellOptions {
   readonly length: number
   /** The probability in percent of a pause in the middle, in which the leeway of refresh tokens ends. */
   readonly rests: number
+  /** Ends the cell early. */
+  readonly signal: AbortSignal
 }
 
 /** Runs random operations of one cell. */
 export const runCell = async (
   cluster: Cluster,
   random: SeededRandom,
-  { name, length, rests }: CellOptions,
+  { name, length, rests, signal }: CellOptions,
 ): Promise<CellHistory> => {
   const cell = new Cell(cluster, random)
   await cell.start(name)
   const rest = random.chance(rests) ? cluster.rules.leeway * 1_300 : 0
-  await Promise.all(Array.from({ length: workers }, () => cell.work(length, rest)))
-  await cell.checkAll()
+  await Promise.all(Array.from({ length: workers }, () => cell.work(length, rest, signal)))
+  if (!signal.aborted) await cell.checkAll()
   return cell
 }
 
@@ -107,8 +109,9 @@ class Cell implements CellHistory {
     throw new Error(`${given.do} got no response.`)
   }
 
-  async work(length: number, rest: number): Promise<void> {
+  async work(length: number, rest: number, signal: AbortSignal): Promise<void> {
     for (let turn = 0; turn < length && this.#unknown < maxUnknown; turn += 1) {
+      if (signal.aborted) return
       if (turn === Math.floor(length / 2)) await delay(rest)
       const answer = await this.#act()
       if (answer === 'unknown') await this.#recovered()
@@ -271,7 +274,7 @@ class Cell implements CellHistory {
   // Presents some codes again, or twice at the same time.
   async #redeem(): Promise<Answer | undefined> {
     const code = this.#codes.at(-1)
-    if (!code || (this.#presented.has(code) && this.#random.chance(75))) return this.#authorize()
+    if (!code || (this.#presented.has(code) && this.#random.chance(60))) return this.#authorize()
     this.#presented.add(code)
     const present = () =>
       this.#token('redeem', code, {

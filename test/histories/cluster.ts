@@ -21,8 +21,8 @@ export interface Cluster extends AsyncDisposable {
   pick(random: SeededRandom): { readonly url: string; readonly number: number }
   /** Runs a statement directly on the database. */
   query(sql: string): Promise<readonly Record<string, unknown>[]>
-  /** Kills, pauses and cuts off nodes, and restarts PostgreSQL, until the signal aborts. */
-  trouble(random: SeededRandom, end: AbortSignal): Promise<Troubles>
+  /** Kills, pauses and cuts off nodes, and restarts PostgreSQL, until the signal aborts. Counts troubles and rounds. */
+  trouble(random: SeededRandom, end: AbortSignal, counts: Troubles): Promise<void>
 }
 
 /** When the connection of a node to PostgreSQL is cut: before or after a statement, or a commit. */
@@ -165,35 +165,34 @@ export const startCluster = async (store: StoreName): Promise<Cluster> => {
       return random.pick(running)
     },
     query: place.query,
-    async trouble(random, end) {
-      const counts: Troubles = {}
+    async trouble(random, end, counts) {
       const { cut, restart } = place
-      const makers: (readonly [string, () => Promise<void> | void])[] = [
-        ['node killed', () => kill(random.below(nodes.length))],
-        ['node paused', () => pause(random.below(nodes.length), 50 + random.below(1_500))],
+      const node = () => random.below(nodes.length)
+      const kinds: (readonly [string, () => Promise<void> | void])[] = [
+        ['node killed', () => kill(node())],
+        ['node paused', () => pause(node(), 50 + random.below(1_500))],
       ]
-      if (cut) {
-        const arm = (atCommit: boolean) => () =>
-          cut(random.below(nodes.length), { when: random.pick(['before', 'after']), atCommit })
-        const cutting = [arm(true), arm(true), arm(false), arm(false)]
-        makers.push(...cutting.map((act) => ['cut ordered', act] as const))
+      if (cut)
+        for (const atCommit of [true, false])
+          for (const when of ['before', 'after'] as const)
+            kinds.push(['cut ordered', () => cut(node(), { when, atCommit })])
+      // A restart affects all nodes, so a round has only one.
+      if (restart)
+        kinds.push(['PostgreSQL restarted', () => restart(random.pick(['fast', 'immediate']))])
+      // Each round has every kind once, in another order.
+      for (;;) {
+        const order = kinds.map((one) => ({ one, place: random.below(1_000_000) }))
+        for (const { one } of order.sort((a, b) => a.place - b.place)) {
+          const milliseconds = 100 + random.below(600)
+          await delay(milliseconds, undefined, { signal: end }).catch(() => {})
+          if (end.aborted) return
+          const [kind, act] = one
+          await act()
+          counts[kind] = (counts[kind] ?? 0) + 1
+          Object.assign(counts, place.cuts)
+        }
+        counts.rounds = (counts.rounds ?? 0) + 1
       }
-      // A restart affects all nodes, so it is rarer.
-      const rare: typeof makers = restart
-        ? [
-            ['PostgreSQL restarted', () => restart('fast')],
-            ['PostgreSQL crashed', () => restart('immediate')],
-          ]
-        : []
-      const rest = () => delay(100 + random.below(700), undefined, { signal: end }).catch(() => {})
-      for (let turn = 1; !end.aborted; turn += 1) {
-        await rest()
-        if (end.aborted) break
-        const [kind, act] = random.pick(turn % 8 === 4 && rare.length > 0 ? rare : makers)
-        await act()
-        counts[kind] = (counts[kind] ?? 0) + 1
-      }
-      return { ...counts, ...place.cuts }
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(nodes.map((node) => node?.program.crash()))

@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly rests?: number
   /** See `Rules`. Default: false. */
   readonly strict?: boolean
-  /** Returns whether no further cell starts. */
+  /** Returns whether the run ends. Called after each cell. */
   readonly isOver: (report: Report) => boolean
 }
 
@@ -26,7 +26,7 @@ export interface Report {
   operations: number
   /** The number of operations by name and answer. */
   readonly answers: Record<string, number>
-  troubles: Troubles
+  readonly troubles: Troubles
   readonly violations: Verdict[]
   /** The number of cells whose check took too long. */
   undecided: number
@@ -56,16 +56,17 @@ export const runHistories = async ({
     unexpected: [],
   }
   const end = new AbortController()
-  const troubles = hasTroubles ? cluster.trouble(seededRandom(seed), end.signal) : {}
+  const troubles = hasTroubles && cluster.trouble(seededRandom(seed), end.signal, report.troubles)
   const started = Date.now().toString(36)
   let next = 1
   const lane = async () => {
-    while (!isOver(report)) {
+    while (!end.signal.aborted) {
       const number = next
       next += 1
       const random = seededRandom(seed, number)
       const name = `${started}-${number}`
-      const { operations, unexpected } = await runCell(cluster, random, { name, length, rests })
+      const options = { name, length, rests, signal: end.signal }
+      const { operations, unexpected } = await runCell(cluster, random, options)
       const verdict = await checker.check(operations, { ...cluster.rules, strict })
       report.cells += 1
       report.operations += operations.length
@@ -76,13 +77,14 @@ export const runHistories = async ({
       }
       if (verdict.result === 'violation') report.violations.push(verdict)
       if (verdict.result === 'undecided') report.undecided += 1
+      if (isOver(report)) end.abort()
     }
   }
   try {
     await Promise.all(Array.from({ length: width }, lane))
   } finally {
     end.abort()
-    report.troubles = await troubles
+    await troubles
   }
   return report
 }

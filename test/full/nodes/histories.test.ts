@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Cluster, type StoreName, startCluster } from '../../histories/cluster.ts'
 import { type Checker, describe as described, startChecker } from '../../histories/history.ts'
-import { runHistories } from '../../histories/run.ts'
+import { type Report, runHistories } from '../../histories/run.ts'
 import { planted, seededFaults } from '../../histories/seeded-faults.ts'
 import { lacks } from '../../support/needs.ts'
 
 // A short run of `npm run histories` for each store, with a fixed seed.
 
-const isLacking = (await lacks('go')) || (await lacks('postgres programs'))
+const isLackingGo = await lacks('go')
+const isLackingPostgres = await lacks('postgres programs')
 const timeout = 240_000
 
-describe.skipIf(isLacking)('histories', () => {
+describe.skipIf(isLackingGo)('histories', () => {
   let checker: Checker
 
   beforeAll(async () => {
@@ -27,8 +28,9 @@ describe.skipIf(isLacking)('histories', () => {
     return it
   }
 
-  const expectAllowed = async (cluster: Cluster, seed: number, cells: number) => {
-    const isOver = (report: { readonly cells: number }) => report.cells >= cells
+  /** Runs at least 6 cells, until every trouble has happened. */
+  const expectAllowed = async (cluster: Cluster, seed: number) => {
+    const isOver = ({ cells, troubles: { rounds = 0 } }: Report) => cells >= 6 && rounds > 0
     const report = await runHistories({
       cluster,
       checker,
@@ -44,10 +46,9 @@ describe.skipIf(isLacking)('histories', () => {
     // The run reached each operation with success. Otherwise the nodes may refuse everything.
     const succeeded = ['redeem', 'refresh', 'revoke', 'check', 'introspect', 'withdraw', 'reset']
     for (const name of succeeded) expect(report.answers).toHaveProperty(`${name}: ok`)
-    expect(Object.keys(report.troubles)).toContain('node killed')
   }
 
-  describe('of three nodes on PostgreSQL', () => {
+  describe.skipIf(isLackingPostgres)('of three nodes on PostgreSQL', () => {
     const it = startedOn('postgres')
 
     test(
@@ -55,7 +56,7 @@ describe.skipIf(isLacking)('histories', () => {
       {
         timeout,
       },
-      () => expectAllowed(it.cluster, 1, 8),
+      () => expectAllowed(it.cluster, 1),
     )
   })
 
@@ -63,7 +64,7 @@ describe.skipIf(isLacking)('histories', () => {
     const it = startedOn('sqlite')
 
     test('are linearizable while processes are killed and paused [T4451]', { timeout }, () =>
-      expectAllowed(it.cluster, 1, 8),
+      expectAllowed(it.cluster, 1),
     )
 
     test.each(seededFaults)('are not linearizable if $name [T4452]', { timeout }, async (fault) => {
