@@ -50,6 +50,7 @@ const nodes = 'test/full/nodes/*.test.ts'
 const slow = [
   'test/attacks/*-slow.test.ts',
   'test/full/neighbours.test.ts',
+  'test/full/nodes/histories.test.ts',
   'test/full/nodes/neighbours.test.ts',
 ]
 // These files measure how long errors last, so they run after all other tests.
