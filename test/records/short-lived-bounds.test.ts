@@ -51,7 +51,7 @@ describe('every kind of short-lived values', () => {
       expect(kept.map((value) => value !== undefined)).toEqual(names.map((_, index) => index >= 5))
       expect(await values.get(theirs)).toBe('theirs')
       await expect(values.set('name', 'without an owner', end)).rejects.toThrow('needs its owner')
-      expect(() => values.claim('name', 'without an owner', end)).toThrow('needs its owner')
+      await expect(values.claim('name', 'without an owner', end)).rejects.toThrow('needs its owner')
     },
   )
 
