@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 /** This file, the directories of load generators and helpers, and the files that run alone. */
 const ignored =
-  /^patience|^(?:clients|differential|fuzz|load|soak|support|work)\/|\/fixtures\/|-slow\.test\.ts$/
+  /^patience|^(?:clients|differential|fuzz|histories|load|soak|support|work)\/|\/fixtures\/|-slow\.test\.ts$/
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts') && !ignored.test(path))
