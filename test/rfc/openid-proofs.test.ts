@@ -143,6 +143,17 @@ describe('prompt=none with a guessed subject', () => {
     return { ...response, hasCode: code !== undefined, status: answer.status, cookies }
   }
 
+  test('Core §3.1.2.1 max_age does not tell a client without consent since when the user is logged in [T4506]', async () => {
+    const client = await TestClient.register(app, victim)
+    app.advance(100)
+    const ask = async (max_age: string) => {
+      const url = client.url({ scope: 'openid', prompt: 'none', max_age })
+      const answer = await victim.browse(url)
+      return new URL(answer.headers.get('location') ?? '').searchParams.get('error')
+    }
+    expect([await ask('10'), await ask('100000')]).toEqual(['consent_required', 'consent_required'])
+  })
+
   test.each([
     ['confidential', {}],
     ['public', { isConfidential: false }],

@@ -155,11 +155,13 @@ export const openidConnect: Extension = {
       ...(idTokenHint === undefined ? [] : [await subjectOfHint(idTokenHint, client, server)]),
     ]
     if (!signedIn) return maxAge === undefined && expected.length === 0 ? undefined : 'again'
+    if (maxAge === undefined && expected.length === 0) return undefined
     const { id } = signedIn.user
+    const consent = await server.consents.find(id, client.clientId)
+    // Without the consent of the user, a client must not find out who is logged in by guessing subjects, or since when.
+    if (prompt.includes('none') && !consent)
+      return expected.length > 0 ? 'as_other_user' : undefined
     if (expected.length > 0) {
-      // Otherwise, a client without the consent of the user could find out who is logged in, by guessing subjects.
-      const consent = await server.consents.find(id, client.clientId)
-      if (prompt.includes('none') && !consent) return 'as_other_user'
       const sector = sectorSince(sectorOf(client, redirectUri), consent?.reusedSince ?? null)
       const subject = await subjectIn(sector, id, server)
       if (expected.some((sub) => sub !== subject)) return 'as_other_user'
