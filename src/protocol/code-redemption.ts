@@ -49,7 +49,8 @@ export const checkProof = async (
 }
 
 /**
- * Returns the user who granted the code, facts of the consent, and the IDs of the rows to insert, if the user, session, consent and scopes are still valid.
+ * Returns the user who granted the code, facts of the consent, and the IDs of the rows to insert, if the user, session,
+ * consent and scopes are still valid.
  * @throws OAuthError `invalid_grant`
  */
 export const grantingUser = async (

@@ -22,7 +22,7 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** The standard input of the command, by default empty. It is never a terminal. */
   readonly stdin?: string
-  /** Options for Node, before the program. With these options, even if there are none, the command has its own process. */
+  /** Options for Node, before the program. If the list is set, also an empty one, the command has its own process. */
   readonly nodeOptions?: readonly string[]
 }
 

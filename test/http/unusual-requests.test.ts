@@ -248,7 +248,7 @@ const authorization: readonly Row[] = [
     '401 invalid_client: Send exactly one Authorization header.',
   ],
   [
-    'a Bearer header in the place of Basic',
+    'a Bearer header instead of Basic',
     () => askToken({ headers: [`Authorization: Bearer ${token}`], body: grant }),
     '401 invalid_client: The client is unknown, or could not be authenticated.',
   ],

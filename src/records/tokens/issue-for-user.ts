@@ -33,9 +33,9 @@ const concurrentExchanges = 16
 class CodeWasRedeemed extends Error {}
 
 /**
- * Creates an authorization of a user and issues its tokens, in one transaction.
+ * Creates an authorization of a user and issues its tokens, in one transaction or in one statement.
  * @throws OAuthError `invalid_grant` if the code was redeemed already; ReferenceNotFound if the consent or the session
- * has ended
+ * has ended, or the user was deactivated
  */
 export const issueForUser = async (
   redemption: UserRedemption,
@@ -114,7 +114,7 @@ interface Rows {
 }
 
 /**
- * Inserts all rows in one statement, which checks the consent and the session again. Returns undefined without effect if
+ * Inserts all rows in one statement, which checks the consent, the session and the user again. Returns undefined without effect if
  * the store has no such statement, or if the statement refuses. The transaction then finds out why.
  */
 const insertAtOnce = async (

@@ -34,8 +34,9 @@ export const parametersOf = ({
   })
 
 /**
- * Returns the statement that inserts an authorization with its token and event. The user must be active. It locks the consent and the session in
- * share mode, like the exchange in a transaction, so that concurrent exchanges of a user do not wait for each other.
+ * Returns the statement that inserts an authorization with its token and event, if the user is active. It locks the
+ * consent and the session in share mode, like the transaction, so that concurrent exchanges of a user do not wait for
+ * each other.
  */
 export const insertWithTokenStatement = (handle: TableHandle): string => {
   const record = (name: string, columns: Readonly<Record<string, SqlType>>): string => {
