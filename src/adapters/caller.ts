@@ -168,10 +168,18 @@ export const protectiveHeaders = {
   'referrer-policy': 'no-referrer',
 } as const
 
+export const allowOrigin = 'access-control-allow-origin'
+
+/** Whether a header gives scripts of other sites access. @param name in lower case */
+export const isCorsHeader = (name: string): boolean => name.startsWith('access-control-')
+
+/** Whether the value of `allowOrigin` names an origin, which also permits credentials. */
+export const isOneOrigin = (value: unknown): boolean => typeof value === 'string' && value !== '*'
+
 // Scripts of every origin may read the challenge (RFC 9728 §5.1). The value `*` does not apply to requests with
 // cookies.
 const readableHeaders = {
-  'access-control-allow-origin': '*',
+  [allowOrigin]: '*',
   'access-control-expose-headers': 'WWW-Authenticate, DPoP-Nonce, Retry-After',
 }
 

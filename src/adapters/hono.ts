@@ -8,10 +8,13 @@ import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy, asking } from './asked-scopes.ts'
 import {
+  allowOrigin,
   apiAuth,
   type Caller,
   type Guard,
   identifyAt,
+  isCorsHeader,
+  isOneOrigin,
   mustBeIdentified,
   mustBePage,
   oauthScopes,
@@ -87,6 +90,9 @@ const protective = [
 // after the response. A policy of the application would break or weaken the pages, so keep the policy of the server.
 const respond = (context: Context, response: Response): void => {
   const { headers } = response
+  // CORS middleware of the application may allow one origin and its credentials, but not on pages (RFC 9700 §2.6).
+  const isOpen = headers.has(allowOrigin)
+  if (isOpen && isOneOrigin(context.res.headers.get(allowOrigin))) headers.delete(allowOrigin)
   for (const [name, value] of context.res.headers)
     if (name === 'set-cookie' || !headers.has(name)) headers.append(name, value)
   const kept = [...headers].filter(([name]) => protective.includes(name))
@@ -100,6 +106,9 @@ const respond = (context: Context, response: Response): void => {
     get() {
       const current: Response = Reflect.get(prototype, 'res', context)
       for (const [name, value] of kept) current.headers.set(name, value)
+      if (!isOpen)
+        for (const name of [...current.headers.keys()].filter(isCorsHeader))
+          current.headers.delete(name)
       return current
     },
     set: (changed: Response | undefined) => Reflect.set(prototype, 'res', changed, context),

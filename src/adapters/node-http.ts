@@ -3,7 +3,7 @@ import { getRequestListener } from '@hono/node-server'
 import { mediaTypeOf } from '../http/media-type.ts'
 import { HttpResponse } from '../http/response.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
-import type { SentCredentials } from './caller.ts'
+import { allowOrigin, isCorsHeader, isOneOrigin, type SentCredentials } from './caller.ts'
 import {
   allHeaders,
   hasBody,
@@ -64,6 +64,8 @@ export const respond = (
         // The application may have set its request ID as a response header.
         requestId: outgoing.getHeader('x-request-id')?.toString(),
       })
+      const hasTheirs = keepsTheirOrigin(answer.headers.has(allowOrigin), outgoing)
+      if (hasTheirs) answer.headers.delete(allowOrigin)
       return withCookies(answer, outgoing.getHeader('set-cookie'))
     },
     { overrideGlobalObjects: false, hostname: 'localhost' },
@@ -101,8 +103,30 @@ const send = async (answer: HttpResponse | Response, response: ServerResponse): 
           headers: Object.fromEntries(answer.headers),
           body: Buffer.from(await answer.arrayBuffer()),
         }
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+  const { [allowOrigin]: origin, ...others } = headers
+  const hasTheirs = keepsTheirOrigin(origin !== undefined, response)
+  response.writeHead(status, {
+    ...others,
+    ...(origin !== undefined && !hasTheirs && { [allowOrigin]: origin }),
+    'content-length': Buffer.byteLength(body),
+  })
   response.end(body)
+}
+
+/**
+ * Returns whether a response keeps the origin that CORS middleware of the application has allowed. An application may
+ * allow credentials, which browsers refuse together with `*`. Removes the CORS headers of the application from a
+ * response that scripts of other sites must not read, such as a page (RFC 9700 §2.6).
+ * @param isOpen whether scripts of every site may read the response
+ */
+const keepsTheirOrigin = (
+  isOpen: boolean,
+  response: Pick<ServerResponse, 'getHeader' | 'getHeaderNames' | 'removeHeader'>,
+): boolean => {
+  const theirs = response.getHeader(allowOrigin)
+  if (isOpen) return isOneOrigin(theirs)
+  for (const name of response.getHeaderNames()) if (isCorsHeader(name)) response.removeHeader(name)
+  return false
 }
 
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i

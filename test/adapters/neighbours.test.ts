@@ -4,6 +4,7 @@ import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import express, { type RequestHandler } from 'express'
 import { Hono, type MiddlewareHandler } from 'hono'
+import { cors } from 'hono/cors'
 import { secureHeaders } from 'hono/secure-headers'
 import type { AuthorizationServer } from 'svc-oauth2server'
 import * as onHono from 'svc-oauth2server/hono'
@@ -109,6 +110,69 @@ describe('a policy of the application before mount(server)', () => {
 
 const withoutNonce = (value: string | null): string | undefined =>
   value?.replaceAll(/'nonce-[^']+'/g, '')
+
+const allowed = { origin: 'https://app.example', credentials: true }
+/** Headers that middleware such as the package `cors` sets. */
+const corsHeaders = {
+  'access-control-allow-origin': allowed.origin,
+  'access-control-allow-credentials': 'true',
+}
+const setCors: RequestHandler = (request, response, next) => {
+  response.setHeaders(new Map(Object.entries(corsHeaders)))
+  if (request.method === 'OPTIONS') response.writeHead(204).end()
+  else next()
+}
+
+/** CORS middleware of each framework that allows the credentials of one origin. */
+const corsBefore: Readonly<Record<string, () => Promise<Listening>>> = {
+  Express: () => mountedOnExpress(server, setCors),
+  'node:http': () => mountedOnNode(server, setCors as Middleware),
+  'Nest on Express': () => mountedOnNest(server, new ExpressAdapter(), setCors),
+  'Nest on Fastify': () => mountedOnNest(server, new FastifyAdapter(), setCors),
+  Fastify: () =>
+    mountedOnFastify(server, (app) =>
+      app.addHook('onRequest', async (_request, reply) => void reply.headers(corsHeaders)),
+    ),
+  Hono: () => hono(cors(allowed)),
+}
+
+describe('CORS middleware before mount(server) that allows credentials', () => {
+  test.each(Object.entries(corsBefore))(
+    '%s lets scripts of its origin use the endpoints with credentials, and read no page [T4620]',
+    async (_, start) => {
+      const host = await start()
+      const ask = async (path: string, method = 'GET', headers = {}) => {
+        const init = { method, headers: { origin: allowed.origin, ...headers } }
+        const response = await fetch(`http://127.0.0.1:${host.port}${path}`, init)
+        await response.body?.cancel()
+        return ['origin', 'credentials'].map((name) =>
+          response.headers.get(`access-control-allow-${name}`),
+        )
+      }
+      const preflight = { 'access-control-request-method': 'POST' }
+      try {
+        for (const [path, method, headers] of [
+          ['/oauth/token', 'POST', {}],
+          ['/oauth/token', 'OPTIONS', preflight],
+          ['/.well-known/oauth-authorization-server', 'GET', {}],
+        ] as const)
+          expect([path, ...(await ask(path, method, headers))]).toEqual([
+            path,
+            allowed.origin,
+            'true',
+          ])
+        for (const path of ['/login', '/oauth/authorize', '/oauth/errors?error=x'])
+          expect([path, ...(await ask(path))]).toEqual([path, null, null])
+        // A request without a header Origin takes another way through the server.
+        const sent = await fetch(`http://127.0.0.1:${host.port}/oauth/token`, { method: 'POST' })
+        await sent.body?.cancel()
+        expect(['*', allowed.origin]).toContain(sent.headers.get('access-control-allow-origin'))
+      } finally {
+        await host.close()
+      }
+    },
+  )
+})
 
 const parsers: Readonly<Record<string, readonly RequestHandler[]>> = {
   'express.json() and express.urlencoded()': [
