@@ -310,10 +310,17 @@ export class ResourceServer {
   ): Readonly<Record<string, string>> {
     const { realm, resourceMetadata } = this.#options
     const needed = neededScopes()
-    const scope = needed.length === 0 ? {} : { scope: needed.join(' ') }
+    const scopes = needed.join(' ')
+    const scope = scopes === '' || scopes.length > maxScopesLength ? {} : { scope: scopes }
     return { realm, ...error, ...scope, resource_metadata: resourceMetadata(resource) }
   }
 }
+
+/**
+ * The maximum number of characters of the scopes in a challenge. Clients and proxies refuse a response whose headers are
+ * longer than 8 or 16 KB, and a challenge need not name the scopes (RFC 6750 §3).
+ */
+const maxScopesLength = 4_096
 
 const challengeOf = (scheme: string, parts: Readonly<Record<string, string>>): string =>
   `${scheme} ${Object.entries(parts)

@@ -1,16 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { decodeJwt } from 'jose'
-import { type ClientInput, InvalidField, type StoreOpener } from 'svc-oauth2server'
+import {
+  type AuthorizationServerOptions,
+  type ClientInput,
+  InvalidField,
+  Scope,
+  type StoreOpener,
+} from 'svc-oauth2server'
+import { chain, requireOauthScopes, rest } from 'svc-oauth2server/node'
 import { postgres } from 'svc-oauth2server/postgres'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { validEmail } from '../../src/model/email-address.ts'
 import { validName, validPassword } from '../../src/model/field-rules.ts'
 import { builtInExtensions } from '../../src/protocol/extensions/built-in.ts'
 import { type Document, propertiesOf } from '../fuzz/openapi-seeds.ts'
+import { newKey, proofBy } from '../support/dpop.ts'
+import { basicOf, postForm } from '../support/form.ts'
 import { unescaped } from '../support/html.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
-import { startServer, type TestServer } from '../support/server.ts'
-import { TestClient, UserAgent } from '../support/user-agent.ts'
+import { serve } from '../support/rest-app.ts'
+import { startServer, type TestServer, testScopes } from '../support/server.ts'
+import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing-client.ts'
+import { ping, TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 import { declaredParameters } from '../work/places.ts'
 
 // What one part accepts, every later part must be able to carry. The parameters and fields come from the OpenAPI document.
@@ -80,20 +95,19 @@ const extremes = [
   '😀'.repeat(1_000),
 ]
 
-describe.each<[string, () => Promise<{ store?: StoreOpener; drop(): Promise<void> }>]>([
+const stores: [string, () => Promise<{ store?: StoreOpener; drop(): Promise<void> }>][] = [
   ['SQLite', async () => ({ drop: async () => undefined })],
-  ...(withoutPostgres
-    ? []
-    : [
-        [
-          'PostgreSQL',
-          async () => {
-            const database = await makeDatabase()
-            return { store: postgres(database.url), drop: () => database.drop() }
-          },
-        ] as [string, () => Promise<{ store: StoreOpener; drop(): Promise<void> }>],
-      ]),
-])('%s: the longest accepted values', (_, makeStore) => {
+]
+if (!withoutPostgres)
+  stores.push([
+    'PostgreSQL',
+    async () => {
+      const database = await makeDatabase()
+      return { store: postgres(database.url), drop: () => database.drop() }
+    },
+  ])
+
+describe.each(stores)('%s: the longest accepted values', (_, makeStore) => {
   let app: TestServer
   let drop: () => Promise<void>
   let agent: UserAgent
@@ -383,11 +397,53 @@ describe.each<[string, () => Promise<{ store?: StoreOpener; drop(): Promise<void
       const query = new URLSearchParams({ q: user.email })
       const found = await agent.browse(`${app.issuer}/admin/users/?${query}`)
       expect(unescaped(await found.text())).toContain(user.email)
-      for (const path of ['activity/', 'sessions/', 'activity/export?format=json']) {
+      for (const path of ['activity/', 'sessions/']) {
         const response = await visitor.browse(`${app.issuer}/account/settings/${path}`)
         await response.body?.cancel()
-        expect([path, response.status]).toEqual([path, expect.toSatisfy((status) => status < 500)])
+        expect([path, response.status]).toEqual([path, 200])
       }
+      for (const [who, page] of [
+        [visitor, `/account/settings/activity/export/`],
+        [agent, '/admin/activity/export/'],
+      ] as const)
+        for (const format of ['csv', 'jsonl']) {
+          const file = await who.browse(`${app.issuer}${page}?${new URLSearchParams({ format })}`)
+          expect([page, format, file.status]).toEqual([page, format, 200])
+          const text = await file.text()
+          if (format === 'jsonl' && who === visitor)
+            expect(
+              text.split('\n').some((line) => line.includes(JSON.stringify(validName(name)))),
+            ).toBe(true)
+        }
+    },
+  )
+
+  test.each(encodings)(
+    'the longest jti and kid of %s are accepted in an assertion and in a proof, once [T4622]',
+    async (encoding) => {
+      const jti = textOf(encoding, 255)
+      const key = await newClientKey('ES256', { kid: textOf(encoding, 255) })
+      const { clientId } = await app.client({
+        jwks: jwksOf(key),
+        defaultScopes: ['notes:read'],
+      })
+      const dpop = await newKey()
+      const ask = async (claims: object, proofClaims: object) => {
+        const { status } = await tokenRequest(
+          app.issuer,
+          {
+            grant_type: 'client_credentials',
+            client_assertion_type: jwtBearer,
+            client_assertion: await assertionOf(app, clientId, key, { ...claims }),
+          },
+          { headers: { dpop: await proofBy(dpop, { app }, { claims: { ...proofClaims } }) } },
+        )
+        return status
+      }
+      expect(await ask({ jti }, { jti })).toBe(200)
+      expect([await ask({ jti }, {}), await ask({}, { jti })]).toEqual([401, 400])
+      const longer = textOf(encoding, 300)
+      expect([await ask({ jti: longer }, {}), await ask({}, { jti: longer })]).toEqual([401, 400])
     },
   )
 
@@ -415,6 +471,169 @@ describe.each<[string, () => Promise<{ store?: StoreOpener; drop(): Promise<void
     }
     expect(found).toEqual([])
   })
+})
+
+/** Returns a text of random digits, which PostgreSQL cannot compress. */
+const incompressible = (length: number): string =>
+  randomBytes(Math.ceil(length / 2))
+    .toString('hex')
+    .slice(0, length)
+
+describe.each(stores)('%s: as many scopes as fit into a request', (_, makeStore) => {
+  const longScopes = Array.from(
+    { length: 240 },
+    (_unused, index) => new Scope(`${index}:${'s'.repeat(255 - String(index).length - 1)}`),
+  )
+  const ids = longScopes.map(({ id }) => id)
+
+  test.each(['opaque', 'jwt'] as const)(
+    'with %s access tokens, every issued token can be used, introspected, refreshed and shown [T4621]',
+    async (accessTokenFormat) => {
+      await using all = new AsyncDisposableStack()
+      const { store, drop } = await makeStore()
+      all.defer(drop)
+      const app = await startServer({
+        ...(store && { store }),
+        scopes: [...testScopes, ...longScopes],
+        openidConnect: true,
+        accessTokenFormat,
+      })
+      all.use(app)
+      const agent = new UserAgent()
+      await agent.logIn(app)
+      const outcomes: string[] = []
+      for (const count of [1, 12, 60, 200]) {
+        const client = await TestClient.register(app, agent)
+        const scope = ids.slice(0, count).join(' ')
+        const { searchParams } = new URL(client.url({ scope }))
+        const page = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+          method: 'POST',
+          body: searchParams,
+        })
+        expect([count, page.status]).toEqual([count, count < 200 ? 200 : 413])
+        if (page.status !== 200) continue
+        const answer = await agent.submit(page, { confirm: 'yes' })
+        const location = new URL(answer.headers.get('location') ?? '', app.issuer)
+        const { status, body } = await client.redeem(location.searchParams.get('code') ?? '')
+        outcomes.push(status === 200 ? `${count}` : `${count} ${body.error}`)
+        if (status !== 200) continue
+        expect(body.scope.split(' ')).toHaveLength(count)
+        expect(await ping(app, body.access_token)).toBe(200)
+        const about = await postForm(
+          `${app.issuer}/oauth/introspect`,
+          { token: body.access_token },
+          basicOf(client),
+        )
+        expect(about.body).toMatchObject({ active: true, scope: body.scope })
+        expect((await client.refresh(body.refresh_token)).body.scope).toBe(body.scope)
+        for (const path of ['applications/authorized/', 'applications/']) {
+          const shown = await agent.browse(`${app.issuer}/account/settings/${path}`)
+          await shown.body?.cancel()
+          expect([count, path, shown.status]).toEqual([count, path, 200])
+        }
+      }
+      const last = accessTokenFormat === 'jwt' ? '60 invalid_scope' : '60'
+      expect(outcomes).toEqual(['1', '12', last])
+      const personal = await app.server.tokens.createPersonal('All', app.user.id, { scopes: ids })
+      expect(await ping(app, personal.accessToken)).toBe(200)
+    },
+  )
+
+  test('a challenge names the scopes only if the headers stay short [T4623]', async () => {
+    const server = await createTestServer({ scopes: longScopes })
+    for (const [count, isNamed] of [
+      [12, true],
+      [240, false],
+    ] as const) {
+      const needed = ids.slice(0, count)
+      await using app = await serve(
+        chain(rest(server), requireOauthScopes(...(needed as [string])), (_request, response) =>
+          response.end(),
+        ),
+      )
+      const response = await fetch(app.issuer)
+      await response.body?.cancel()
+      expect(response.status).toBe(401)
+      expect(headersOf(response)).toBeLessThan(8_192)
+      const challenge = response.headers.get('www-authenticate') ?? ''
+      expect(challenge.includes(`scope="${needed.join(' ')}"`)).toBe(isNamed)
+      expect(challenge).toContain('resource_metadata="')
+    }
+    await server.close()
+  })
+})
+
+describe.each(stores)('%s: the longest IDs of users of the application', (_, makeStore) => {
+  test.each([
+    ['digits that PostgreSQL cannot compress', (bytes: number) => incompressible(bytes)],
+    ['3-byte characters', (bytes: number) => `x${'漢'.repeat((bytes - 1) / 3)}`],
+    [
+      'characters with a meaning in URLs',
+      (bytes: number) => `${'/%?#&"'.repeat(bytes)}`.slice(0, bytes),
+    ],
+  ])(
+    'an ID of 1,000 bytes of %s logs in, gets tokens and is shown; a longer one is refused with the reason [T4624]',
+    async (_what, make) => {
+      await using all = new AsyncDisposableStack()
+      const { store, drop } = await makeStore()
+      all.defer(drop)
+      let id = make(1_000)
+      const user = () => ({
+        id,
+        email: `u${id.length}@example.org`,
+        active: true,
+        emailVerified: true,
+        isAdmin: true,
+      })
+      const base = await startServer()
+      all.use(base)
+      const app = await startServer({
+        beside: base,
+        store: store ?? sqlite(join(base.folder, 'own-users.db')),
+        openidConnect: true,
+        loginUrl: '/host-login',
+        logoutUrl: '/host-logout',
+        resourceOwner: () => id,
+        users: {
+          keyType: 'text',
+          find: async (asked) => (asked === id ? user() : undefined),
+          search: async () => [user()],
+        },
+      } as Partial<AuthorizationServerOptions>)
+      all.use(app)
+      const { server, issuer } = app
+      const agent = new UserAgent()
+      const client = await TestClient.register(app, agent, { userId: null })
+      const { refresh_token, id_token = '' } = await client.tokens({ scope: 'openid' })
+      expect(decodeJwt(id_token).sub).toBe(id)
+      expect((await client.refresh(refresh_token)).status).toBe(200)
+      const personal = await server.tokens.createPersonal('Laptop', id)
+      expect(await ping(app, personal.accessToken)).toBe(200)
+      for (const path of [
+        '/account/settings/applications/',
+        '/account/settings/activity/',
+        '/account/settings/activity/export/',
+        '/admin/users/',
+        `/admin/users/${encodeURIComponent(id)}/`,
+        `/admin/activity/?${new URLSearchParams({ user: id })}`,
+        `/admin/users/?${new URLSearchParams({ q: id })}`,
+      ]) {
+        const page = await agent.browse(`${issuer}${path}`)
+        await page.body?.cancel()
+        expect([path, page.status]).toEqual([path, 200])
+      }
+      await server.loggedOut(id)
+      await server.users.deleted(id)
+      id = make(1_003)
+      const long = 'has more than 1000 bytes'
+      await expect(server.tokens.createPersonal('Laptop', id)).rejects.toThrow(long)
+      await expect(server.clients.create({ name: 'N', userId: id })).rejects.toThrow(long)
+      const page = await agent.browse(client.url())
+      await page.body?.cancel()
+      expect(page.status).toBe(500)
+      expect(app.log.map(({ error }) => String(error)).join()).toContain(long)
+    },
+  )
 })
 
 /** Returns the fields of the form of a page that contains a field, as a browser sends them. */

@@ -1,5 +1,7 @@
 // RFC 9068: JWT Profile for OAuth 2.0 Access Tokens
+
 import { bits256, type RandomSource, randomString } from '../../crypto/random.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
 import type { MintAccessToken } from '../../records/context.ts'
 import type { SigningAlgorithm, SigningKeys } from '../../records/keys/signing-keys.ts'
 import { subjectIn } from '../subject.ts'
@@ -29,7 +31,16 @@ export const jwtMint =
       ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
       ...(keyThumbprint === null ? {} : { cnf: { jkt: keyThumbprint } }),
     }
-    return signingKeys.sign(claims, 'at+jwt', algorithm, store)
+    const token = await signingKeys.sign(claims, 'at+jwt', algorithm, store)
+    if (token.length > maxLength)
+      throw new OAuthError(
+        'invalid_scope',
+        `The access token would be longer than ${maxLength} characters: request fewer scopes.`,
+      )
+    return token
   }
+
+/** The maximum number of characters. A client could not send a longer token in a header of 16 KB with other headers. */
+const maxLength = 8_192
 
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)

@@ -14,7 +14,7 @@ import {
   UserProxy,
   type UserSource,
 } from '../../model/user.ts'
-import { userIdIn } from '../../model/user-id.ts'
+import { userIdIn, withStorableId } from '../../model/user-id.ts'
 import type { UserKeyType } from '../../model/user-table.ts'
 import { NotOurUsers, UniqueViolation } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
@@ -75,8 +75,8 @@ export class Users implements UserSource {
 
   /** Returns the user with this ID, built-in or of the application; undefined if the user does not exist. */
   async find(id: UserId): Promise<User | undefined> {
-    if (this.#context.hostUsers) return this.#context.hostUsers.find(id)
-    return this.#intact(await this.#context.store.users.find(id))
+    if (this.#context.hostUsers) return withStorableId(await this.#context.hostUsers.find(id))
+    return withStorableId(await this.#intact(await this.#context.store.users.find(id)))
   }
 
   /**
