@@ -157,9 +157,9 @@ const remove = async (options: DeleteOptions, command: Command): Promise<void> =
     const { token, digest, question } = found
     if (!force && !(await confirm(question)))
       throw new CommandError('Cancelled: nothing was revoked.')
-    // The user may delete the token in the meantime, and must not restore it.
+    // The user may have deleted the token in the meantime, and must not restore it. A restored token has another client.
     if (digest) await server.endedTokens.block(digest)
-    await server.tokens.revoke(token)
+    await server.tokens.revoke((await server.tokens.get(token.id)) ?? token)
   })
 }
 
@@ -180,9 +180,13 @@ const byAccessToken = async (
   accessToken: string,
   server: AuthorizationServer,
 ): Promise<Found | 'deleted'> => {
-  const found = await server.tokens.find({ accessToken })
+  let found = await server.tokens.find({ accessToken })
   const deleted = found ? undefined : await server.endedTokens.find(accessToken)
-  if (deleted && (await server.endedTokens.makeFinal(deleted.digest))) return 'deleted'
+  if (deleted) {
+    if (await server.endedTokens.block(deleted.digest)) return 'deleted'
+    // The user restored the token a moment ago.
+    found = await server.tokens.find({ accessToken })
+  }
   if (!found) throw new CommandError('There is no access token with this value.')
   return { token: found.token, digest: found.accessDigest, question: questionFor(found) }
 }

@@ -86,6 +86,25 @@ describe.each(databaseKinds)('a leak report on %s', (kind) => {
     }
   })
 
+  test('leaves no valid token if its user deletes it at any step of the report, and restores it at a later step [T4660]', async () => {
+    let restored = 0
+    for (let at = 0, count = 2; at < count - 1; at += 1) {
+      for (let then = at + 1; then < count; then += 1) {
+        const token = await personal()
+        const restore = async () => {
+          restored += await token.restore()
+        }
+        count = await during(report(beside, token.accessToken), at, token.delete, {
+          at: then,
+          act: restore,
+        })
+        await token.restore()
+        expect([at, then, await statusOf(app, token.accessToken)]).toEqual([at, then, 401])
+      }
+    }
+    expect(restored).toBeGreaterThan(0)
+  })
+
   /** A code, and its redemption at a node. The result of each redemption must be invalid after a report. */
   const codeOf = async (at: TestServer) => {
     const client = await TestClient.register(app, new UserAgent())

@@ -32,19 +32,31 @@ export const steps = (kind: DatabaseKind, database: Database) => {
     /** The option of the server whose requests have steps. */
     aroundStore,
     /**
-     * Runs `act` before the step of `work` with this number. In SQLite, nobody else can write during a transaction, so
-     * its steps are left out. Returns the number of steps.
+     * Runs `act` before the step of `work` with this number, and `later` before a later step. In SQLite, nobody else can
+     * write during a transaction, so its steps are left out. Returns the number of steps.
      */
-    async during(work: Act, at: number, act: Act): Promise<number> {
+    async during(
+      work: Act,
+      at: number,
+      act: Act,
+      later?: { readonly at: number; readonly act: Act },
+    ): Promise<number> {
       let step = -1
       let pending: Promise<unknown> | undefined
+      const run = async (next: Act) => {
+        if (!inTransaction.getStore()) return void (await next())
+        if (kind === 'SQLite') return
+        const before = pending
+        pending = inTransaction.exit(async () => {
+          await before
+          await next()
+        })
+        await endedOrWaiting(pending)
+      }
       beforeStep = async () => {
         step += 1
-        if (step !== at) return
-        if (!inTransaction.getStore()) return void (await act())
-        if (kind === 'SQLite') return
-        pending = inTransaction.exit(act)
-        await endedOrWaiting(pending)
+        if (step === at) await run(act)
+        else if (step === later?.at) await run(later.act)
       }
       await work()
       beforeStep = async () => undefined

@@ -25,12 +25,15 @@ export const endCredential = async (
       await codes.deleteDigest(digest)
       return isEnded
     }
-    // The user may have deleted this token. If the user restores it at the same time, revoke the restored token below.
+    // The user may have deleted this personal token. If the user restores it at the same time, revoke the restored token
+    // below.
     if (await server.endedTokens.block(digest)) return true
   }
-  const row = tokenId === null ? undefined : await store.tokens.find(tokenId)
-  const token = tokenId === null ? undefined : await tokens.get(tokenId)
-  if (row && token) {
+  const row = await (digest === null
+    ? store.tokens.find(tokenId ?? 0)
+    : store.tokens.findByAccess(digest))
+  const token = row && (await tokens.get(row.fields.id))
+  if (token) {
     // Only the former value of a personal token leaked, so the current value remains valid.
     if (row.successorId === null) return tokens.revoke(token, event)
     return personalTokens.endFormer(token, (await clients.find(token.clientId))?.name ?? '')

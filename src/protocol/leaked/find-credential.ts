@@ -30,14 +30,12 @@ export const findCredential = async (
   value: string,
   server: ServerContext,
 ): Promise<Credential | undefined> => {
-  // A user may delete or restore a personal token during the search. Therefore, search the deleted tokens before and
-  // after the search for the token.
-  const deleted = await ofDeletedToken(value, server)
   // Search all tables, so that the response time does not reveal which table contains the value.
-  const [first = deleted ?? (await ofDeletedToken(value, server))] = (
+  const [first] = (
     await Promise.all(Object.values<Search>(searches).map((search) => search(value, server)))
   ).filter((found) => found !== undefined)
-  return first && { ...nothing, ...first, ending: value.slice(-4) }
+  const found = first ?? (await ofDeletedToken(value, server))
+  return found && { ...nothing, ...found, ending: value.slice(-4) }
 }
 
 /** Returns whether this server issued a value that `findCredential` does not find: of a revoked authorization. */
@@ -177,11 +175,12 @@ async function ofUserLink(value: string, { userLinks }: ServerContext): Promise<
   )
 }
 
-/** Finds a deleted personal token that its user could still restore. */
-async function ofDeletedToken(
-  value: string,
-  { endedTokens }: ServerContext,
-): Promise<Found | undefined> {
-  const found = await endedTokens.find(value)
-  return found && { kind: 'personal_token', ...found }
+/**
+ * Finds a deleted personal token that its user can still restore, or that the user deleted and restored during the search
+ * of the tables.
+ */
+async function ofDeletedToken(value: string, server: ServerContext): Promise<Found | undefined> {
+  const found = await server.endedTokens.find(value)
+  if (!found) return undefined
+  return (await ofAccessToken(value, server)) ?? { kind: 'personal_token', ...found }
 }

@@ -126,16 +126,20 @@ export class EndedTokens {
   }
 
   /**
-   * Finds a token that was deleted in the last day and could then be restored, by its value. After the period to
-   * restore the token, the result contains the digest alone. @internal
+   * Finds a token that was deleted or restored in the last day, by its value. A search for the token that finds nothing
+   * must call this function afterwards, and then search again. After the period to restore the token, the result
+   * contains the digest alone. @internal
    */
   async find(
     accessToken: string,
   ): Promise<(Partial<DeletedToken> & { readonly digest: Digest }) | undefined> {
+    const { sweeperNotes } = this.#context.store
     const digest = digestOf('access_token', accessToken)
-    const notes = await this.#context.store.sweeperNotes.find('deleted token', [digest])
-    if (notes.length === 0) return undefined
-    return { ...(await this.#deleted.get(digest)), digest }
+    // `restore` replaces the first note with the second, which remains.
+    for (const kind of ['deleted token', 'restored token'] as const)
+      if ((await sweeperNotes.find(kind, [digest])).length > 0)
+        return { ...(await this.#deleted.get(digest)), digest }
+    return undefined
   }
 
   /**
@@ -218,6 +222,7 @@ export class EndedTokens {
         return false
       const data = { fields: { ...fields, clientId, clientKey }, accessToken, refreshToken: null }
       await tx.tokens.restore(fields.id, sealedToken(context, data, { successorId }))
+      await tx.sweeperNotes.put('restored token', { key: accessDigest, at: context.clock() })
       if (lastUse) await tx.tokens.touch(new Map([[fields.id, lastUse]]))
     }
     await audit.add(tx, 'personal_token.restored', {

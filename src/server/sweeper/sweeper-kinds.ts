@@ -3,7 +3,7 @@ import type { SweepTimes } from '../../store/contract/sweeper.ts'
 import type { Transients } from '../../store/contract/transients.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Milliseconds for which a leak report recognizes a deleted personal token. */
+/** Milliseconds for which a leak report recognizes a deleted or restored personal token. */
 const noteLifetime = 86_400_000
 
 /** A kind of row that the sweeper removes. */
@@ -88,7 +88,7 @@ export const sweeperKinds = (
             store.clients.deleteUnused(unusedClientsBefore, limit, grantTypesOfClients),
           ),
         ]),
-    ...(['deleted token', 'leaked token'] as const).map((kind) =>
+    ...(['deleted token', 'restored token', 'leaked token'] as const).map((kind) =>
       untilNone(`${kind}s`, (limit) =>
         store.sweeperNotes.deleteBefore(kind, now - noteLifetime, limit),
       ),
