@@ -117,8 +117,11 @@ export interface Operations {
 export interface Logouts {
   /** Ends those logins of a user that belong to an ended session of this server. */
   sessionsEnded(userId: UserId): Promise<void>
-  /** Notifies the clients of a deactivated or deleted user. The tokens of this user are already invalid. */
-  userEnded(userId: UserId): Promise<void>
+  /**
+   * Notifies the clients of a deactivated or deleted user. The tokens of this user are already invalid.
+   * @param store the transaction of the deletion. Its notices must be sent after the commit, by `sendDue`
+   */
+  userEnded(userId: UserId, store?: ServerContext['store']): Promise<void>
   /**
    * Ends the logins of a user whom the application logged out.
    * @param sessionId the session of the application; undefined for all sessions of the user

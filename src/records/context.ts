@@ -60,8 +60,8 @@ export interface RecordsContext {
   readonly bounds: TokenBounds
   /** Removes the rows of a deleted client or user in the background, after the commit of the transaction. */
   readonly removed: (removal: Pick<Removal, 'kind' | 'key'>) => Promise<void>
-  /** Notifies the clients at which a deleted user is logged in. */
-  readonly endLogins: (userId: UserId) => Promise<void>
+  /** Stores notices for the clients at which a deleted user is logged in. They are sent after the commit. */
+  readonly endLogins: (userId: UserId, store: Store) => Promise<void>
   /** Fetches the requested logo of a client in the background, after the commit of the transaction. */
   readonly fetchLogo: (clientId: string) => void
 }
@@ -77,14 +77,7 @@ export const withinTransaction = async <T>(
     deleted = []
     logos = []
     const removed: RecordsContext['removed'] = async (one) => void deleted.push(one)
-    return work({
-      ...context,
-      store,
-      removed,
-      // The logins end in a transaction of their own, which would wait for this one. The audit event ends them.
-      endLogins: async () => undefined,
-      fetchLogo: (clientId) => void logos.push(clientId),
-    })
+    return work({ ...context, store, removed, fetchLogo: (clientId) => void logos.push(clientId) })
   })
   for (const one of deleted) await context.removed(one)
   for (const clientId of logos) context.fetchLogo(clientId)

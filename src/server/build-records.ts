@@ -87,7 +87,7 @@ export const buildRecords = (
     audit,
     bounds,
     removed: (removal) => removals.begin(removal),
-    endLogins: (userId) => removals.endLogins(userId),
+    endLogins: (userId, within) => removals.endLogins(userId, within),
     fetchLogo: (clientId) => logos.fetchSoon(clientId),
   }
   const outbound = createOutbound(options.outbound, { settings, clock })

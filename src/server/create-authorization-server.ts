@@ -77,10 +77,14 @@ const endLoginsAtEvents = (
   { hooks }: ObservedStore,
   { removals }: BuiltRecords,
 ): void => {
-  removals.endLogins = (userId) => logouts.userEnded(userId)
+  removals.endLogins = (userId, store) => logouts.userEnded(userId, store)
   hooks.on('session.ended', ({ userId }) => userId !== null && logouts.sessionsEnded(userId))
   for (const event of ['user.deactivated', 'user.deleted', 'user.vanished'] as const)
-    hooks.on(event, ({ userId }) => userId !== null && logouts.userEnded(userId))
+    hooks.on(event, async ({ userId }) => {
+      if (userId !== null) await logouts.userEnded(userId)
+      // A transaction that has now committed may have stored notices.
+      await logouts.sendDue()
+    })
 }
 
 type TransactionArguments<T> =

@@ -40,7 +40,7 @@ export const startSweeper = (
           keyType,
           audit,
           log,
-          endLogins: (userId) => removals.endLogins(userId),
+          endLogins: (userId) => removals.endLogins(userId, store),
         })
   const auditChain = new AuditChain({ store, keys, settings, clock: serverClock.now, log })
   const inUse = grantTypesOfClients(plugIns)

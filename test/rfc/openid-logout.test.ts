@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createRemoteJWKSet, decodeJwt, type JWTVerifyResult, jwtVerify } from 'jose'
+import { Pool } from 'pg'
 import type { ClientInput } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -441,6 +442,50 @@ describe('Back-Channel Logout', () => {
       await using started = await listening({ store: postgres(database.url) }, { userId: null })
       const { server, user } = started.app
       await server.users.delete(user.id)
+      await expect.poll(() => received.length).toBe(1)
+    },
+  )
+
+  test.skipIf(withoutPostgres).each(['SQLite', 'PostgreSQL'] as const)(
+    'the deletion of a user in a transaction of the server notifies the client after the commit, and not after a rollback, on %s [T4661]',
+    async (kind) => {
+      await using all = new AsyncDisposableStack()
+      const database = kind === 'PostgreSQL' ? await makeDatabase() : undefined
+      if (database) all.defer(database.drop)
+      const store = database && { store: postgres(database.url) }
+      await using started = await listening(store, { userId: null })
+      const { server, user } = started.app
+      const failed = server.transaction(async (tx) => {
+        await tx.users.deleted(user.id)
+        throw new Error('rolled back')
+      })
+      await expect(failed).rejects.toThrow('rolled back')
+      await server.transaction((tx) => tx.users.deleted(user.id))
+      await expect.poll(() => received.length).toBe(1)
+      // Fixed time: a second notice could follow.
+      await pause(50)
+      expect(received).toHaveLength(1)
+    },
+  )
+
+  test.skipIf(withoutPostgres)(
+    'the deletion of a user in a transaction of the application notifies the client after its commit, and not after a rollback [T4662]',
+    async () => {
+      await using all = new AsyncDisposableStack()
+      const database = await makeDatabase()
+      all.defer(database.drop)
+      const pool = new Pool({ connectionString: database.url })
+      all.defer(() => pool.end())
+      await using started = await listening({ store: postgres(database.url) }, { userId: null })
+      const { server, user } = started.app
+      for (const end of ['rollback', 'commit']) {
+        const client = await pool.connect()
+        await client.query('begin')
+        await server.transaction(client, (tx) => tx.users.deleted(user.id))
+        expect(received).toEqual([])
+        await client.query(end)
+        client.release()
+      }
       await expect.poll(() => received.length).toBe(1)
     },
   )

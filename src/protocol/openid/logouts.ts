@@ -21,9 +21,11 @@ export class ClientLogouts implements Logouts {
     await this.#end(await this.#take(userId, ({ clientLogins }) => clientLogins.takeEnded(userId)))
   }
 
-  async userEnded(userId: UserId): Promise<void> {
-    const { length } = await this.#take(userId, ({ clientLogins }) =>
-      clientLogins.takeOfUser(userId),
+  async userEnded(userId: UserId, store?: Store): Promise<void> {
+    const { length } = await this.#take(
+      userId,
+      ({ clientLogins }) => clientLogins.takeOfUser(userId),
+      store,
     )
     if (length > 0) this.#backChannel.sendDueInBackground()
   }
@@ -59,8 +61,9 @@ export class ClientLogouts implements Logouts {
   async #take(
     userId: UserId,
     take: (tx: Store) => Promise<readonly EndedLogin[]>,
+    store = this.#server().store,
   ): Promise<readonly EndedLogin[]> {
-    const { store, clock, log } = this.#server()
+    const { clock, log } = this.#server()
     const now = clock()
     const times = { now, expiresAt: now + noticeLifetime }
     const { ended, dropped } = await store.transaction(async (tx) => {

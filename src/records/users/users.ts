@@ -580,7 +580,7 @@ export class Users implements UserSource {
    */
   async deleted(id: UserId): Promise<void> {
     const { store, audit, endLogins } = this.#context
-    await endLogins(id)
+    await endLogins(id, store)
     while ((await store.userData.deleteSome(id, removedAtOnce)) > 0) await nextTurn()
     await store.sweeperNotes.delete('missing user', [String(id)])
     await noteDeletedUser(id, this.#context)

@@ -34,10 +34,10 @@ export class Removals {
   #isRequested = false
   #lastKey = 0
   /**
-   * Notifies the clients at which a deleted user is logged in. Must run before the rows of these logins are removed. Set
-   * if OpenID Connect is enabled.
+   * Stores notices for the clients at which a deleted user is logged in. Must run before the rows of these logins are
+   * removed. Set if OpenID Connect is enabled.
    */
-  endLogins: (userId: UserId) => Promise<void> = async () => undefined
+  endLogins: (userId: UserId, store: Store) => Promise<void> = async () => undefined
 
   constructor(options: RemovalsOptions) {
     this.#options = options
@@ -105,8 +105,9 @@ export class Removals {
   }
 
   async #removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number> {
-    if (removal.kind === 'user') await this.endLogins(removal.key)
-    return this.#options.store.removals.removeSome(removal, limit)
+    const { store } = this.#options
+    if (removal.kind === 'user') await this.endLogins(removal.key, store)
+    return store.removals.removeSome(removal, limit)
   }
 
   /** Stops after the current batch. */
