@@ -55,6 +55,25 @@ describe('every kind of short-lived values', () => {
     },
   )
 
+  test.each(counted)(
+    '%s: for each %s, at most %i values of any lifetimes are stored; the new value remains, and the other that expires first is removed [T4664]',
+    async (kind, _per, most) => {
+      const values = open(kind)
+      const theirs = await values.put('theirs', end - most, 'another owner')
+      const names: string[] = []
+      for (let index = 0; index < most + 2; index += 1) {
+        names.push(await values.put('mine', end - index, 'owner'))
+        expect(await values.get(names[index] ?? '')).toBe('mine')
+      }
+      const kept = await values.getMany(names)
+      const isKept = (index: number) => index < most - 1 || index === most + 1
+      expect(kept.map((value) => value !== undefined)).toEqual(
+        names.map((_, index) => isKept(index)),
+      )
+      expect(await values.get(theirs)).toBe('theirs')
+    },
+  )
+
   test.each(bounds.map(([kind, { size }]) => [kind, size] as const))(
     '%s: a value with more than %i characters is refused with 413 [T3504]',
     async (kind, size) => {

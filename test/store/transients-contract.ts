@@ -91,6 +91,20 @@ export const transientsContract = (
       expect(await one.getMany([first, second], 0)).toEqual(['theirs', 'theirs'])
     })
 
+    test('a value that expires before the others of its owner is stored, in place of the other that expires first [T4663]', async () => {
+      const { one, other } = both()
+      const room = { owner: text(), most: 3 }
+      const keys = Array.from({ length: 6 }, () => text())
+      for (const [index, key] of keys.entries()) {
+        const expiresAt = 1_000 - 100 * index
+        if (index % 2 === 0) expect(await one.put(key, 'v', expiresAt, 0, room)).toBe(true)
+        else await other.set(key, 'v', expiresAt, 0, room)
+        const kept = await one.getMany(keys.slice(0, index + 1), 0)
+        const expected = keys.slice(0, index + 1).map((_, at) => at < 2 || at === index)
+        expect(kept.map((value) => value !== undefined)).toEqual(expected)
+      }
+    })
+
     test('a replaced value of an owner needs no room, and a value without an owner is not counted [T3501]', async () => {
       const { one, other } = both()
       const room = { owner: text(), most: 2 }

@@ -6,8 +6,9 @@ export interface Room {
 
 /**
  * Stores short-lived values, such as codes and pending requests. The callers seal the values. With `room`, a new value
- * removes those values of its owner that expire first, until at most `room.most` values remain. Concurrent calls may
- * together exceed this number; the next call removes the excess.
+ * removes those other values of its owner that expire first, until at most `room.most` values remain. The new value is
+ * stored even if it expires before all others. Concurrent calls may together exceed this number; the next call removes
+ * the excess.
  */
 export interface Transients {
   /** Stores a value. Returns false if the key is taken. */

@@ -65,7 +65,8 @@ return count`,
 
 /**
  * The key contains the sorted set of an owner: the keys of its values by their expiry. Arguments: the key of a value,
- * its expires_at, the maximum number of values, milliseconds to live. Returns the keys of the values to delete.
+ * its expires_at, the maximum number of values, milliseconds to live. Returns the keys of the values to delete: those
+ * that expire first, but not this value.
  */
 const makeRoom = defineScript({
   NUMBER_OF_KEYS: 1,
@@ -74,9 +75,13 @@ redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
 local excess = redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[3])
 if excess <= 0 then return {} end
-local first = redis.call('ZRANGE', KEYS[1], 0, excess - 1)
-redis.call('ZREMRANGEBYRANK', KEYS[1], 0, excess - 1)
-return first`,
+local first = redis.call('ZRANGE', KEYS[1], 0, excess)
+local surplus = {}
+for index = 1, #first do
+  if first[index] ~= ARGV[1] and #surplus < excess then surplus[#surplus + 1] = first[index] end
+end
+redis.call('ZREM', KEYS[1], unpack(surplus))
+return surplus`,
   parseCommand,
   transformReply: (reply: unknown) => (Array.isArray(reply) ? reply.map(String) : []),
 })
