@@ -1,6 +1,6 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Authorization } from '../../model/authorization.ts'
-import type { OAuthError } from '../../model/oauth-error.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
 import type { RefreshRedemption } from '../../model/redemption.ts'
 import { isWithin } from '../../model/scope.ts'
 import {
@@ -172,10 +172,19 @@ const replay = async (
   const hasOtherKey = keyThumbprint !== undefined && keyThumbprint !== boundTo
   const firstKey = hasOtherKey ? boundTo : (keyThumbprint ?? null)
   if (rotated.parameters !== parametersOf(redemption, firstKey)) throw refusedRefresh()
-  const successor = await store.tokens.findByAccess(current.accessDigest)
-  if (successor?.fields.clientId !== client.clientId) throw refusedRefresh()
-  const same = await sameResponse(successor, authorization, context)
-  return hasOtherKey ? withOtherKey(keyThumbprint, same, { redemption, successor, context }) : same
+  try {
+    const successor = await store.tokens.findByAccess(current.accessDigest)
+    if (successor?.fields.clientId !== client.clientId) throw refusedRefresh()
+    const same = await sameResponse(successor, authorization, context)
+    if (!hasOtherKey) return same
+    return await withOtherKey(keyThumbprint, same, { redemption, successor, context })
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    // If a concurrent request has redeemed the successor in the meantime, this request is a reuse.
+    const latest = await store.tokens.ofAuthorization(authorization.id)
+    if (!latest || latest.refreshDigest === rotated.successor) throw error
+    throw await reused(authorization, client.name, context)
+  }
 }
 
 interface OtherKey {

@@ -66,8 +66,6 @@ type state struct {
 	// The pair that the last rotation replaced, and the earliest and latest time of this rotation.
 	formerAccess, formerRefresh string
 	rotatedFrom, rotatedTo      int64
-	// The refresh token that the rotation before replaced.
-	olderRefresh string
 }
 
 // A model has the settings of the server, and the label of the authorization whose history is checked.
@@ -273,7 +271,7 @@ func (m model) refresh(s state, o Operation) []state {
 		if !m.permits(s) {
 			return when(o.Answer == "unknown", s)
 		}
-		s.formerAccess, s.formerRefresh, s.olderRefresh = s.access, s.refresh, s.formerRefresh
+		s.formerAccess, s.formerRefresh = s.access, s.refresh
 		s.access, s.refresh = o.accessOrLost(), o.refreshOrLost()
 		s.rotatedFrom, s.rotatedTo = o.Call, o.Return
 		return only(s)
@@ -299,11 +297,7 @@ func (m model) refresh(s state, o Operation) []state {
 	if o.Answer == "ok" {
 		return impossible
 	}
-	// The successor of the token was redeemed, so the token is reused. However, if the successor was redeemed while the
-	// server looked for the response to repeat, the server may only refuse the request.
-	if !m.strict && o.Token == s.olderRefresh && o.Call <= s.rotatedTo {
-		return []state{ended, s}
-	}
+	// The successor of the token was redeemed, so the token is reused.
 	return only(ended)
 }
 
