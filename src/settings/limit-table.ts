@@ -76,6 +76,13 @@ export const limitTable = {
     sentence:
       'Forms that were sent after the session had ended. Their content is stored for a limited time, for the next login.',
   },
+  changes: {
+    points: 600,
+    seconds: tenMinutes,
+    per: 'account',
+    sentence:
+      'Forms that a user sends on settings pages, and the same requests of scripts. Each can add a row to the audit log.',
+  },
   wrongSecretsOfClient: {
     points: 100,
     seconds: oneMinute,

@@ -423,10 +423,10 @@ export interface SettingsInput {
   /**
    * Overrides the default rate limits: wrongPasswordsOfAccount, guessesOfAccount,
    * wrongPasswordsOfKnownBrowser, wrongPasswords, wrongPasswordsOfNetwork, userLinks,
-   * userLinksOfAddress, drafts, wrongSecretsOfClient, wrongSecrets, wrongGrants, wrongTokens,
-   * wrongIntrospections, deviceRequests, pushedRequests, pushedRequestsOfAddress, signedByClient,
-   * usedProofs, clientDocuments, registrations, registrationsOfNetwork, unsignedLeakReports, and
-   * limits of extensions, such as `magic-link/mails`.
+   * userLinksOfAddress, drafts, changes, wrongSecretsOfClient, wrongSecrets, wrongGrants,
+   * wrongTokens, wrongIntrospections, deviceRequests, pushedRequests, pushedRequestsOfAddress,
+   * signedByClient, usedProofs, clientDocuments, registrations, registrationsOfNetwork,
+   * unsignedLeakReports, and limits of extensions, such as `magic-link/mails`.
    *
    * Default: see docs/reference/settings.md. The variable `OAUTH2SERVER_LIMITS` accepts a
    * comma-separated list such as wrongTokens=500/60, that is 500 within 60 seconds (in code: {

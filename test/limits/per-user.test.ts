@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { settingsEndpoints } from '../../src/protocol/endpoints/settings/built-in.ts'
+import { passwordPage } from '../../src/protocol/endpoints/settings/password.ts'
+import { sessionsPage } from '../../src/protocol/endpoints/settings/sessions.ts'
+import type { Settings } from '../../src/settings/settings.ts'
 import { at, Person } from '../pages/settings/support.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { startServer } from '../support/server.ts'
@@ -52,6 +56,57 @@ describe('clientsPerUser', () => {
     )
     expect(pages.filter(({ status }) => status === 303)).toHaveLength(3)
     expect(pages.filter(({ status }) => status === 400)).toHaveLength(9)
+  })
+})
+
+describe('the limit changes', () => {
+  const limits = { changes: { points: 4, seconds: 600 } }
+
+  test('refuses further forms of a user, whose repeated changes would fill the audit log, but not those of another user [T4665]', async () => {
+    await using app = await startServer({ limits })
+    const somebody = await Person.logIn(app)
+    const { id } = await app.server.tokens.createPersonal('First', app.user.id)
+    const events = async () =>
+      (await app.query("select 1 from oauth2server_audit where event = 'personal_token.edited'"))
+        .length
+    const rename = (name: string) => somebody.post(at.token(id), { name })
+    const statuses = []
+    for (const name of ['B', 'C', 'D', 'E', 'F', 'G']) statuses.push((await rename(name)).status)
+    expect(statuses).toEqual([303, 303, 303, 303, 429, 429])
+    const refused = await rename('Third')
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(refused.text).toContain('There were too many requests. Nothing was done.')
+    expect(await events()).toBe(4)
+    const stranger = await Person.stranger(app)
+    expect((await stranger.post(at.newClient, { ...field, form_id: 'x' })).status).toBe(303)
+    app.advance(600)
+    expect((await rename('Third')).status).toBe(303)
+    expect(await events()).toBe(5)
+  })
+
+  test('counts the requests of every settings page that changes something [T4666]', async () => {
+    await using app = await startServer({ limits })
+    await app.server.users.setAdmin(app.user.id, true)
+    const { session } = await Person.logIn(app)
+    const post = (path: string) =>
+      session.agent.fetch(`${app.issuer}${path}`, {
+        method: 'POST',
+        body: '{}',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          authorization: `Bearer ${session.jwt}`,
+        },
+      })
+    const prefixes = { settingsPrefix: '/account/settings', adminPrefix: '/admin' } as Settings
+    const paths = [...settingsEndpoints, sessionsPage, passwordPage]
+      .filter(({ methods }) => methods.includes('POST'))
+      .map(({ path }) => path(prefixes).replaceAll(/:\w+/g, '1'))
+    expect(paths.length).toBeGreaterThan(15)
+    for (let sent = 0; sent < limits.changes.points; sent += 1) await post(at.undo)
+    const answers = []
+    for (const path of paths) answers.push([path, (await post(path)).status])
+    expect(answers).toEqual(paths.map((path) => [path, 429]))
   })
 })
 

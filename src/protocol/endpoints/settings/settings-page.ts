@@ -103,12 +103,17 @@ const showDraft = async (
   }
 }
 
+/** Counts a form of a user. @throws OAuthError 429 after too many forms */
+const countForm = ({ server, signedIn }: SettingsRequest): Promise<void> =>
+  server.limits.consume('changes', '', String(signedIn.user.id))
+
 const fromScript = async (
   request: SettingsRequest,
   form: FormShape,
   change: NonNullable<SettingsPage['change']>,
 ): Promise<HttpResponse> => {
   try {
+    await countForm(request)
     const params = await readScript(request.http, form)
     const { json = {}, status } = await change(request, params)
     return jsonResponse(json, status)
@@ -135,7 +140,10 @@ const fromPerson = async (
     const problem = { sentence: texts.problems.stale }
     return show(request, { params: shown, problem, status: 403 })
   }
+  let isCounted = false
   try {
+    await countForm(request)
+    isCounted = true
     const changed = await change(request, params)
     // The change is committed, so the request must succeed even if its notice cannot be stored.
     const isStored = await leaveNotice(request, changed.location, changed.notice).then(
@@ -148,7 +156,8 @@ const fromPerson = async (
   } catch (error) {
     if (error instanceof OAuthError && error.status === 429) {
       const { status, headers } = error
-      return show(request, { params, problem: { sentence: tooMany(texts) }, status, headers })
+      const sentence = isCounted ? tooMany(texts) : texts.problem.tooMany
+      return show(request, { params, problem: { sentence }, status, headers })
     }
     if (error instanceof EditConflict)
       return show(request, { params, isConflict: true, status: 409 })
