@@ -1,5 +1,5 @@
 import { type Browser, chromium } from 'playwright-core'
-import { chromiumPath } from './needs.ts'
+import { chromiumPath } from '../../scripts/chromium.ts'
 
 /**
  * The features that Playwright disables on Linux. Chromium reads only the last `--disable-features`, so `unused` needs

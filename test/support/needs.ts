@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { chromiumPath } from '../../scripts/chromium.ts'
 
 /** A program, or a permission, that a test suite requires and that npm does not install. */
 export type Need =
@@ -25,9 +26,6 @@ const isExecutable = (path: string): boolean => {
 
 const isOnPath = (program: string): boolean =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, program)))
-
-/** The path of Chromium. The file may not exist. */
-export const chromiumPath: string = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
 
 /** The path of the program in the Debian package. */
 export const pgbouncerPath = '/usr/sbin/pgbouncer'
@@ -67,7 +65,7 @@ const needs = {
   },
   chromium: {
     name: `Chromium as ${chromiumPath}`,
-    how: 'apt-get install chromium, or set CHROMIUM_PATH',
+    how: 'apt-get install chromium-headless-shell or chromium, or set CHROMIUM_PATH',
     isThere: () => isExecutable(chromiumPath),
   },
   go: {
