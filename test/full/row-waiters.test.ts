@@ -74,7 +74,7 @@ const cases: readonly Case[] = [
 
 describe.skipIf(await lacks('postgres'))('requests that wait for one locked row', () => {
   test.each(cases)(
-    'concurrent $name occupy one connection of the pool [T577]',
+    'concurrent $name leave connections of the pool for other requests [T577]',
     async ({ lock, status, prepare }) => {
       const database = await makeDatabase()
       const holder = new Client({ connectionString: database.url })
@@ -104,8 +104,9 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
           interval: 20,
         })
         for (let times = 0; times < 5; times += 1) expect(await statusOf(app, stranger)).toBe(200)
-        // One request waits for the lock. The background job that writes the last uses of tokens may wait too.
-        expect(await waitingStatements()).toBeLessThanOrEqual(2)
+        // At most half of the connections serve statements that have found a locked row. The background job that writes
+        // the last uses of tokens may wait too.
+        expect(await waitingStatements()).toBeLessThanOrEqual(poolSize / 2 + 1)
         await holder.query('rollback')
         const statuses = new Set(await responses)
         // Accept 503, because a slow machine may release the row after more than two seconds.

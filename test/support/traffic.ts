@@ -46,7 +46,7 @@ export interface HeldCredentials {
   readonly tokens: readonly string[]
   /** Codes that were redeemed successfully. */
   readonly redeemed: readonly string[]
-  /** Codes whose redemption returned 503 or no response, so that the outcome is unknown. */
+  /** Codes whose first redemption returned 503 or no response, and a repeated one no token. */
   readonly undecided: readonly string[]
 }
 
@@ -55,7 +55,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
   const samples: Sample[] = []
   const tokens = new Set<string>()
   const redeemed: string[] = []
-  const undecided: string[] = []
+  const undecided = new Set<string>()
   let turn = 0
   let isOver = false
 
@@ -109,29 +109,42 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     }
   }
 
-  const codes = async () => {
+  const newCode = async (): Promise<string | undefined> => {
     const { headers: received } = await ask('authorize', (node) =>
       call({ url: client.authorizeUrl(node), headers, ...ownConnection }),
     )
     const location = String(received.location ?? '')
-    const code = URL.canParse(location) ? new URL(location).searchParams.get('code') : null
-    if (code === null) return
-    const { status, body } = await ask('code', (node) =>
-      post(client.redemption(node, code), ownConnection),
-    )
-    if (status !== 200) {
-      undecided.push(code)
-      return
+    return URL.canParse(location)
+      ? (new URL(location).searchParams.get('code') ?? undefined)
+      : undefined
+  }
+
+  /**
+   * Redeems one code after another. After a redemption with an unknown outcome, sends the same code again at once,
+   * because the store keeps only the newest codes of a user.
+   */
+  const redeeming = () => {
+    let unknown: string | undefined
+    return async () => {
+      const code = unknown ?? (await newCode())
+      if (code === undefined) return
+      const send = (node: Node) => post(client.redemption(node, code), ownConnection)
+      turn += 1
+      const { status, body } = await (unknown ? send(site.node(turn)) : ask('code', send))
+      if (status === 200) {
+        redeemed.push(code)
+        tokens.add(String(body.access_token))
+      } else if (!unknown) undecided.add(code)
+      if (status === 200 && unknown) undecided.delete(code)
+      unknown = status === 200 || status === 400 ? undefined : code
     }
-    redeemed.push(code)
-    tokens.add(String(body.access_token))
   }
 
   const steps = [
     ...[0, 1, 2].map((index) => () => lookUp(index)),
     ...[0, 1].map(() => machine),
     ...(await Promise.all([0, 1, 2].map(refreshing))),
-    ...[0, 1, 2, 3].map(() => codes),
+    ...[0, 1, 2, 3].map(redeeming),
   ]
   const workers = steps.map(async (step) => {
     while (!isOver) {
@@ -155,7 +168,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     async stop() {
       isOver = true
       await Promise.all(workers)
-      return { tokens: [...tokens, ...lasting], redeemed, undecided }
+      return { tokens: [...tokens, ...lasting], redeemed, undecided: [...undecided] }
     },
   }
 }
