@@ -19,10 +19,8 @@ export const issueToken = async (
   }
   // Requests to the authorization endpoint have no `grant_type`.
   const grant = issue.params.optional('grant_type') ?? 'implicit'
-  try {
-    return await server.tokens.issue(redemption, grant)
-  } catch (error) {
+  return server.tokens.issue(redemption, grant).catch((error: unknown) => {
     if (!(error instanceof ScopeDoesNotExists)) throw error
     throw new OAuthError('invalid_scope', error.message, { cause: error })
-  }
+  })
 }
