@@ -1,9 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { FairQueue } from '../../../crypto/passwords/fair-queue.ts'
 import { noStore } from '../../../http/response.ts'
 import type { AuditRecord } from '../../../model/audit-event.ts'
 import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Exports } from '../../../pages/parts/activity-row.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import type { Endpoint } from '../../plug-ins.ts'
+import type { ServerContext } from '../../server-context.ts'
 import { conditionOf, periodIn, tokenIn } from './activity-search.ts'
 import { checkAdmin } from './admin.ts'
 import { adminSearchIn } from './admin-activity-search.ts'
@@ -21,7 +24,25 @@ export const exportsOf = (page: string, search: Readonly<Record<string, string>>
   return { csv: to('csv'), jsonLines: to('jsonl'), max: maxExported }
 }
 
+/**
+ * The queue of each server. One batch at a time is read and written, so that many exports do not delay other requests.
+ * The queue alternates between users.
+ */
+const queues = new WeakMap<ServerContext, FairQueue>()
+
+const queueOf = (server: ServerContext): FairQueue => {
+  const full = () => new Error('The queue of exports has no maximum length.')
+  const queue =
+    queues.get(server) ??
+    new FairQueue({ maxRunning: 1, maxWaiting: Number.POSITIVE_INFINITY, full })
+  queues.set(server, queue)
+  return queue
+}
+
 type Batches = AsyncGenerator<readonly AuditRecord[], void, void>
+
+/** Waits for the turn of an export, and runs its next step. */
+type InTurn = (work: () => Promise<void>) => Promise<void>
 
 interface Export {
   path(settings: Settings): string
@@ -41,7 +62,13 @@ const newExport = ({ path, read, toWire }: Export): Endpoint => ({
     await server.operations.flushAudit()
     const batches = read(request)
     const day = new Date(server.clock()).toISOString().slice(0, 10)
-    return new Response(streamOf(batches, format.linesOf(toWire)), {
+    const lane = String(request.signedIn.user.id)
+    const inTurn: InTurn = (work) =>
+      queueOf(server).run({ lane, isKnown: false }, async () => {
+        await nextTurn()
+        return work()
+      })
+    return new Response(streamOf(batches, format.linesOf(toWire), inTurn), {
       headers: {
         ...noStore,
         'content-type': format.contentType,
@@ -130,16 +157,18 @@ const emptyEvent: AuditRecord = {
 const streamOf = (
   batches: Batches,
   toLines: (events: readonly AuditRecord[], isFirst: boolean) => string,
+  inTurn: InTurn,
 ): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   let isFirst = true
   return new ReadableStream({
-    async pull(controller) {
-      const { value, done } = await batches.next()
-      if (done || !value) return controller.close()
-      controller.enqueue(encoder.encode(toLines(value, isFirst)))
-      isFirst = false
-    },
+    pull: (controller) =>
+      inTurn(async () => {
+        const { value, done } = await batches.next()
+        if (done || !value) return controller.close()
+        controller.enqueue(encoder.encode(toLines(value, isFirst)))
+        isFirst = false
+      }),
     async cancel() {
       await batches.return()
     },
