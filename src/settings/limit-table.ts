@@ -135,7 +135,7 @@ export const limitTable = {
     sentence: 'Pushed authorization requests of a public client.',
   },
   signedByClient: {
-    points: 60_000,
+    points: 6_000,
     seconds: oneMinute,
     per: 'client',
     sentence:

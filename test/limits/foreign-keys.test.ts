@@ -69,6 +69,18 @@ const keysWithoutId = (count: number): Promise<readonly ClientKey[]> =>
   Promise.all(Array.from({ length: count }, () => newClientKey('ES256', { kid: null })))
 
 describe('keys that clients choose', () => {
+  test('after the limit signedByClient, the server verifies no further signature of the client [T4669]', async () => {
+    await using app = await start({ limits: { signedByClient: { points: 2, seconds: 60 } } })
+    const [key, other] = [await newClientKey('ES256'), await newClientKey('ES256')]
+    const clientId = await signingClient(app, JSON.stringify({ keys: [key.jwk] }))
+    const statusBy = async (signer: ClientKey) =>
+      (await assertionRequest(app, await assertionOf(app, clientId, signer))).status
+    expect([await statusBy(key), await statusBy(other), await statusBy(key)]).toEqual([
+      200, 401, 200,
+    ])
+    expect([await statusBy(key), await statusBy(other)]).toEqual([429, 429])
+  })
+
   test('RFC 8725 §3.5 keys that cost much or that the server does not support are refused wherever they come from [T3400]', async () => {
     await using site = await remoteSite()
     await using app = await start({

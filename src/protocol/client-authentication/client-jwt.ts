@@ -134,7 +134,7 @@ const ifUnsigned = (error: unknown): undefined => {
  * Verifies a JWT with the keys of a client, and checks the times in the JWT. If the JWT identifies an unknown key,
  * fetches the keys from the `jwks_uri` again.
  * @returns the verified JWT; undefined if the JWT is malformed, or if none of the keys signed the JWT
- * @throws OAuthError if the times are wrong, or if the keys cannot be used
+ * @throws OAuthError if the times are wrong, or if the keys cannot be used; 429 if the client has used up its limit
  */
 export const verifiedJwt = async (
   signed: ClientJwt,
@@ -143,6 +143,7 @@ export const verifiedJwt = async (
   lookup: ClientLookup,
 ): Promise<JWTVerifyResult | undefined> => {
   const { refused } = signed
+  if (client) server.limits.check('signedByClient', '', client.clientId)
   try {
     const keys = client ? await keysOf(client, refused, server, lookup) : nobodysKeys
     return await verified(signed, keys, server).catch(async (error: unknown) => {
