@@ -73,8 +73,9 @@ describe('decision §6 bounds of the texts of a request', () => {
       expect((await send('/login', { headers: { [name]: 'x'.repeat(10_000) } })).status).toBe(200)
   })
 
-  test('a registration with more than 50 redirect URIs is refused before they are compared [T3314]', async () => {
-    const redirect_uris = Array.from({ length: 51 }, (_, number) => `https://h${number}.example/cb`)
+  test('a registration with more than 50 redirect URIs is refused before any of them is checked [T3314]', async () => {
+    // A check of a URI would refuse these URIs for another reason.
+    const redirect_uris = Array.from({ length: 51 }, () => ' ')
     const response = await send('/oauth/register', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
