@@ -105,6 +105,11 @@ describe.each(databaseKinds)('a leak report on %s', (kind) => {
     expect(restored).toBeGreaterThan(0)
   })
 
+  // Check the tokens before the code is redeemed again too, because a repeated redemption revokes them.
+  const expectInvalid = async (tokens: readonly string[], at: number) => {
+    for (const token of tokens) expect([at, await statusOf(app, token)]).toEqual([at, 401])
+  }
+
   /** A code, and its redemption at a node. The result of each redemption must be invalid after a report. */
   const codeOf = async (at: TestServer) => {
     const client = await TestClient.register(app, new UserAgent())
@@ -135,8 +140,9 @@ describe.each(databaseKinds)('a leak report on %s', (kind) => {
       const { code, redeem, tokens } = await codeOf(app)
       count = await during(report(beside, code), at, redeem)
       redeemed += tokens.length
+      await expectInvalid(tokens, at)
       await redeem()
-      for (const token of tokens) expect([at, await statusOf(app, token)]).toEqual([at, 401])
+      await expectInvalid(tokens, at)
     }
     expect(redeemed).toBeGreaterThan(0)
   })
@@ -153,8 +159,9 @@ describe.each(databaseKinds)('a leak report on %s', (kind) => {
       count = await during(redeem, at, act)
       if (!isReported) await act()
       redeemed += tokens.length
+      await expectInvalid(tokens, at)
       await redeem()
-      for (const token of tokens) expect([at, await statusOf(app, token)]).toEqual([at, 401])
+      await expectInvalid(tokens, at)
     }
     expect(redeemed).toBeGreaterThan(0)
   })
