@@ -35,12 +35,21 @@ describe.each(storeNames)('on %s', (name) => {
   let it: AttackedServer
   let schema: ReadonlyMap<string, readonly Column[]>
   let reads: readonly (readonly (() => Promise<string>)[])[]
+  /** The rows of each table before the first user, after the first, and after the second. */
+  const rowsAfter: (readonly (readonly Row[])[])[] = []
   beforeAll(async () => {
     it = await startAttacked(name, { openidConnect: true, dangerouslyIgnoreLimits: true })
     const { app } = it
-    // One after the other, so that the first half of the rows belongs to the first user.
+    schema = await schemaOf(it.db)
+    const keepRows = async () => {
+      const all: (readonly Row[])[] = []
+      for (const table of schema.keys()) all.push(await it.db.run(`select * from ${table}`))
+      rowsAfter.push(all)
+    }
+    await keepRows()
+    // One after the other, so that the rows of each user are known.
     const all: (readonly (() => Promise<string>)[])[] = []
-    for (const mark of marks)
+    for (const mark of marks) {
       all.push(
         await (async () => {
           const user = await app.newUser({ email: `${mark}@example.org` })
@@ -89,8 +98,9 @@ describe.each(storeNames)('on %s', (name) => {
           ]
         })(),
       )
+      await keepRows()
+    }
     reads = all
-    schema = await schemaOf(it.db)
   }, 60_000)
   afterAll(() => it.close())
 
@@ -111,10 +121,11 @@ describe.each(storeNames)('on %s', (name) => {
       expect(before[at]?.filter((text) => text.includes(mark)).length).toBeGreaterThan(6)
     const leaked: string[] = []
     let tried = 0
-    for (const [table, columns] of schema) {
-      const rows = await it.db.run(`select * from ${table}`)
-      const half = Math.ceil(rows.length / 2)
-      const pairs = rows.slice(half).map((other, at) => [rows[at] as Row, other] as const)
+    for (const [number, [table, columns]] of [...schema].entries()) {
+      const [others = [], first = [], rows = []] = rowsAfter.map((tables) => tables[number] ?? [])
+      const pairs = rows
+        .slice(first.length)
+        .map((other, at) => [rows[others.length + at] ?? other, other] as const)
       for (const { name: column } of columns) {
         const short = `${table.replace('oauth2server_', '')}.${column}`
         for (const [one, other] of pairs.slice(-2)) {
