@@ -63,9 +63,13 @@ const isWhole = process.env.NODES === 'whole'
 const suites = isWhole
   ? [
       'test/flows/{authorization-code,implicit,libraries,optional-scopes,redis}.test.ts',
-      'test/records/undo.test.ts',
+      'test/extensions/leak*.test.ts',
+      'test/pages/{dead-ends,repeated-forms,transplants,user-links}.test.ts',
+      'test/pages/settings/{leaked,lost-session,verified-identity}.test.ts',
+      'test/records/{short-lived-bounds,undo}.test.ts',
       'test/limits/{clients,per-user,tokens}.test.ts',
-      'test/rfc/rfc{6749-*,6750,7636,8252,9207,9700}.test.ts',
+      'test/rfc/openid-{logout,proofs,subjects}.test.ts',
+      'test/rfc/rfc{6749-*,6750,7591,7636,8252,8628,9126,9207,9700}.test.ts',
       'test/attacks/{cd,dp,dv,ft,ht,ir,pa,pt,rf,rv}.test.ts',
     ]
   : ['test/flows/authorization-code.test.ts', 'test/limits/tokens.test.ts']

@@ -213,12 +213,8 @@ describe('a reported secret gives no access any more', () => {
   })
 
   test('each column with a digest or a secret belongs to a scenario [T3822]', async () => {
-    const columns = await app.query(
-      `select m.name as t, c.name as c from sqlite_master as m, pragma_table_info(m.name) as c
-        where m.type = 'table' and m.name like 'oauth2server%'`,
-    )
-    const named = columns
-      .map(({ t, c }) => `${t}.${c}`.replace('oauth2server_', ''))
+    const named = (await app.place.columns())
+      .map(({ table, name }) => `${table}.${name}`.replace('oauth2server_', ''))
       .filter((name) =>
         /digest|secret|token$|session\.id|transient\.key/.test(
           name.replace(/^[a-z_]*token\./, 'x.'),

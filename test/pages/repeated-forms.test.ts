@@ -2,7 +2,7 @@ import { StoreUnavailable, type UserLink } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { execute } from '../support/database.ts'
 import { Device } from '../support/device.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { isOnNodes, startServer, type TestServer } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
 import { formIn, TestClient, UserAgent } from '../support/user-agent.ts'
 import { newWorld, type World } from './settings/every-page.ts'
@@ -100,9 +100,10 @@ describe('a repetition', () => {
     },
   )
 
-  test('of a consent gets the code, even if its address has sent a thousand forms that are stored for longer [T4409]', async () => {
-    // The test writes rows into a SQLite file.
-    if (process.env.TEST_SERVER === 'nodes') return
+  test('of a consent gets the code, even if its address has sent a thousand forms that are stored for longer [T4409]', async ({
+    skip,
+  }) => {
+    skip(isOnNodes, 'the test writes rows into a SQLite file')
     await using busy = await startServer()
     const person = await Person.logIn(busy)
     const createToken = async () => (await person.fill(at.newToken, { name: 'Backup' })).status

@@ -18,7 +18,7 @@ import { newKey, proofBy } from '../support/dpop.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { pushed, referenceUrl } from '../support/pushed-request.ts'
 import { registered } from '../support/registration.ts'
-import { redirectUri, secretKey, startServer } from '../support/server.ts'
+import { isOnNodes, redirectUri, secretKey, startServer } from '../support/server.ts'
 import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
 const end = 100_000
@@ -141,12 +141,10 @@ describe('a user who opens consent pages without end', () => {
       app.advance(0.001)
       pages.push(await mine.browse(address))
     }
-    const [count] = await app.query(
-      "select count(*) as n, max(length(value)) as largest from oauth2server_transient where key like 'authorization_request:%'",
-    )
-    expect(count?.n).toBe(most + 1)
+    const rows = await app.shortLived('authorization_request:')
+    expect(rows).toHaveLength(most + 1)
     // A value is not several times as large as its request.
-    expect(Number(count?.largest)).toBeLessThan(address.length * 4)
+    for (const { value } of rows) expect(value.length).toBeLessThan(address.length * 4)
     const decided = async (agent: UserAgent, one: Response & { address: string }) =>
       (await agent.submit(one, { confirm: 'yes' })).status
     expect(await decided(mine, first)).toBe(400)
@@ -168,9 +166,13 @@ describe('pushed requests that browsers have opened', () => {
     const open = (requestUri: string) =>
       new UserAgent().fetch(referenceUrl(client, requestUri), { redirect: 'manual' })
     const count = Math.ceil(maxOwnerSize / 70_000)
-    for (let index = 0; index < count; index += 1)
+    for (let index = 0; index < count; index += 1) {
+      app.advance(0.001)
       expect((await open(await pushed(client, padding))).headers.get('location')).toMatch('/login?')
+    }
+    app.advance(0.001)
     const waiting = await pushed(client, padding)
+    app.advance(0.001)
     await pushed(client, padding)
     expect((await open(waiting)).headers.get('location')).toMatch('/login?')
   })
@@ -208,11 +210,11 @@ describe('clients that register themselves and push requests without end', () =>
         app.advance(0.001)
         await pushedBy(client)
       }
-    const rows = await app.query(
-      "select owner, count(*) as n, sum(length(value)) as size from oauth2server_transient where key like 'pushed_request:%' group by owner order by n",
-    )
-    expect(rows.map(({ n }) => n)).toEqual([1, 1, expect.any(Number)])
-    expect(Number(rows[2]?.size)).toBeLessThanOrEqual(maxOwnerSize)
+    const byOwner = Map.groupBy(await app.shortLived('pushed_request:'), ({ owner }) => owner)
+    const [first, second, ...rest] = [...byOwner.values()].sort((a, b) => a.length - b.length)
+    expect([first?.length, second?.length, rest.length]).toEqual([1, 1, 1])
+    const size = rest.flat().reduce((sum, { value }) => sum + value.length, 0)
+    expect(size).toBeLessThanOrEqual(maxOwnerSize)
   })
 })
 
@@ -227,11 +229,14 @@ describe('a client that uses up its proofs', () => {
       return (await tokenRequest(app.issuer, form, { basic, headers: { dpop } })).status
     }
     const clients = [await app.client(), await app.client()] as const
-    const statuses = []
-    for (let asked = 0; asked < 5; asked += 1) statuses.push(await ask(clients[0]))
-    expect(statuses).toEqual([200, 200, 200, 429, 429])
+    const statuses: number[] = []
+    for (let asked = 0; asked < 12; asked += 1) statuses.push(await ask(clients[0]))
+    const accepted = statuses.filter((status) => status === 200).length
+    // Each of three nodes learns of the limit from its own next count.
+    if (isOnNodes) expect(accepted).toBeLessThanOrEqual(usedProofs.points + 3)
+    else expect(accepted).toBe(usedProofs.points)
+    expect(statuses.slice(accepted)).toEqual(statuses.slice(accepted).map(() => 429))
     expect(await ask(clients[1])).toBe(200)
-    const rows = await app.query("select key from oauth2server_transient where key like 'dpop%'")
-    expect(rows).toHaveLength(4)
+    expect(await app.shortLived('dpop')).toHaveLength(accepted + 1)
   })
 })

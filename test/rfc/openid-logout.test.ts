@@ -9,7 +9,7 @@ import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { sendJson } from '../support/registration.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
-import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
+import { isOnNodes, startServer, type TestOptions, type TestServer } from '../support/server.ts'
 import { formIn, ping, TestClient, type TokenBody, UserAgent } from '../support/user-agent.ts'
 
 const withoutPostgres = await lacks('postgres')
@@ -42,6 +42,10 @@ const start = async (
 
 const logoutUrl = ({ app }: Started, given: Record<string, string>): string =>
   `${app.issuer}/oauth/logout?${new URLSearchParams(given)}`
+
+/** Returns the times at which the stored notices are due. PostgreSQL returns large integers as text. */
+const dueTimes = async ({ query }: TestServer): Promise<readonly number[]> =>
+  (await query('select due_at from oauth2server_logout_notice')).map(({ due_at }) => Number(due_at))
 
 const isLoggedIn = async ({ app, agent }: Started): Promise<boolean> => {
   const page = await agent.fetch(`${app.issuer}/account/settings/applications/`)
@@ -545,13 +549,13 @@ describe('Back-Channel Logout', () => {
         response.writeHead(204).end()
       }
     })
-    const isDueAt = () => app.query('select due_at from oauth2server_logout_notice')
+    const isDueAt = () => dueTimes(app)
     await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
     expect(await isLoggedIn(started)).toBe(false)
-    await expect.poll(isDueAt).toEqual([{ due_at: app.now() + 5_000 }])
+    await expect.poll(isDueAt).toEqual([app.now() + 5_000])
     app.advance(5)
     await app.server.sweep()
-    await expect.poll(isDueAt).toEqual([{ due_at: app.now() + 60_000 }])
+    await expect.poll(isDueAt).toEqual([app.now() + 60_000])
     // The process that received the logout does not send the notice again before it is due.
     await app.server.sweep()
     expect(attempts).toBe(2)
@@ -577,10 +581,10 @@ describe('Back-Channel Logout', () => {
       attempts += 1
       response.writeHead(503).end()
     })
-    const rows = () => app.query('select due_at from oauth2server_logout_notice')
+    const rows = () => dueTimes(app)
     await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
     for (const [index, seconds] of [5, 60, 600, 3_600].entries()) {
-      await expect.poll(rows).toEqual([{ due_at: app.now() + seconds * 1000 }])
+      await expect.poll(rows).toEqual([app.now() + seconds * 1000])
       expect(attempts).toBe(index + 1)
       app.advance(seconds)
       await app.server.sweep()
@@ -612,16 +616,16 @@ describe('Back-Channel Logout', () => {
       await store.clientLogins.insert({ ...login, ...rest })
     }
     await app.server.loggedOut(other.id)
-    await expect.poll(() => hanging.length).toBe(5)
+    await expect.poll(() => hanging.length).toBeGreaterThanOrEqual(5)
     await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
     await expect.poll(() => received.length).toBe(1)
-    const rows = () => app.query('select due_at from oauth2server_logout_notice')
+    const rows = () => dueTimes(app)
     // The delivered notice is deleted. The others are not lost.
     await expect.poll(async () => (await rows()).length).toBe(50)
     const waiting = await rows()
-    // The other 45 notices wait until one of the five hosts has answered.
-    expect(waiting.filter(({ due_at }) => due_at === app.now())).toHaveLength(45)
-    expect(hanging).toHaveLength(5)
+    // The other notices wait until one of the hosts has answered. Each node waits for five hosts.
+    expect(hanging.length).toBeLessThanOrEqual(isOnNodes ? 15 : 5)
+    expect(waiting.filter((time) => time === app.now())).toHaveLength(50 - hanging.length)
     expect(app.log.filter(({ event }) => event === 'logout.not_delivered')).toEqual([])
   })
 

@@ -13,7 +13,7 @@ import { Device, decideOn } from '../support/device.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { receiveLogoutTokens } from '../support/logout-tokens.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
-import { secretKey, startServer, type TestServer } from '../support/server.ts'
+import { isOnNodes, secretKey, startServer, type TestServer } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
 import { responseTo, TestClient, type TokenBody, UserAgent } from '../support/user-agent.ts'
 
@@ -373,7 +373,10 @@ describe.each(storeNames)('Core §8 on %s', (store) => {
     expect(sids[0]).not.toBe(sids[1])
   })
 
-  test('RFC 7662 §2.2 a pairwise client that introspects the tokens of others sees no user ID [T4008]', async () => {
+  test('RFC 7662 §2.2 a pairwise client that introspects the tokens of others sees no user ID [T4008]', async ({
+    skip,
+  }) => {
+    skip(isOnNodes, 'the test changes an option after the start, in this process')
     const introspectionClients: string[] = []
     const files = 'https://files.example'
     await using other = await startServer({

@@ -3,7 +3,13 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import { en } from '../../src/pages/messages/en.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { push, pushed, referenceUrl, requestOf } from '../support/pushed-request.ts'
-import { redirectUri, secretKey, startServer, type TestServer } from '../support/server.ts'
+import {
+  isOnNodes,
+  redirectUri,
+  secretKey,
+  startServer,
+  type TestServer,
+} from '../support/server.ts'
 import { formIn, refusal, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer
@@ -196,7 +202,7 @@ describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
   })
 
   test('PA-01 does not store a rejected request', async () => {
-    const count = async () => (await app.query('select * from oauth2server_transient')).length
+    const count = async () => (await app.shortLived('pushed')).length
     const before = await count()
     await push(conf, { scope: 'bogus' })
     await post({ ...requestOf(conf), request_uri: 'x' })
@@ -208,10 +214,10 @@ describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
     const fields = { ...requestOf(client), client_secret: client.clientSecret }
     const { status, body } = await postForm(endpoint(), fields)
     expect(status).toBe(201)
-    const rows = await app.query('select * from oauth2server_transient')
+    const rows = await app.shortLived('pushed')
     expect(JSON.stringify(rows)).not.toContain(String(body.request_uri).slice(-43))
     const values = rows.map((row) =>
-      new KeyRing([secretKey]).open('transient', String(row.value), [String(row.key)]),
+      new KeyRing([secretKey]).open('transient', row.value, [row.key]),
     )
     expect(values.filter((text) => text?.includes(client.clientId))).toHaveLength(1)
     expect(JSON.stringify([rows, values])).not.toContain(client.clientSecret)
@@ -469,15 +475,15 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     }
   })
 
-  test('PA-04 deletes expired requests', async () => {
+  test('PA-04 deletes expired requests', async ({ skip }) => {
+    skip(isOnNodes, 'Redis deletes expired values itself, by its own clock')
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     await pushed(client)
-    const rows = () => other.query("select * from oauth2server_transient where key like 'pushed%'")
-    expect(await rows()).toHaveLength(1)
+    expect(await other.shortLived('pushed')).toHaveLength(1)
     other.advance(540 + 601)
     await other.server.sweep()
-    expect(await rows()).toEqual([])
+    expect(await other.shortLived('pushed')).toEqual([])
   })
 
   test('§4, §7.4 checks the redirect URI and the scopes of a pushed request again at the authorization endpoint [T378]', async () => {

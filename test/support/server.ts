@@ -16,7 +16,7 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import type { UserInput } from '../../src/records/users/users.ts'
 import type { OpenStore } from '../../src/store/store.ts'
 import { password, sealedPassword } from './known-password.ts'
-import { type Place, sharedPlace, sqlitePlace } from './place.ts'
+import { type Place, type ShortLivedRow, sharedPlace, sqlitePlace } from './place.ts'
 import { redirectUri } from './redirect-uris.ts'
 import { testScopes } from './scopes.ts'
 import { threeNodes } from './three-nodes.ts'
@@ -46,6 +46,8 @@ export interface TestServer {
   now(): number
   /** Returns the rows of a query on the database. */
   query(sql: string): Promise<readonly Record<string, unknown>[]>
+  /** Returns the short-lived values whose keys begin with a text, from the database or from Redis. */
+  shortLived(start: string): Promise<readonly ShortLivedRow[]>
   /** Registers a client of the user, by default confidential and with `redirectUri`. */
   client(input?: Partial<ClientInput>): Promise<{ clientId: string; clientSecret: string }>
   /** Creates a personal token of the user and returns its value. */
@@ -69,10 +71,11 @@ export const withoutWarnings = {
   acceptQueryAccessToken: false,
 } as const
 
-const isOnNodes = process.env.TEST_SERVER === 'nodes'
+/** Whether the tests run on three processes, with PostgreSQL and Redis. */
+export const isOnNodes = process.env.TEST_SERVER === 'nodes'
 
-// Functions and objects with methods cannot be sent to other processes. A server with such options runs in this
-// process.
+// Functions and objects with methods cannot be sent to other processes. In the project `nodes`, the nodes with such
+// options run in this process.
 const canBeSent = (options: object): boolean =>
   Object.values(options).every((value) => value === undefined || isPlain(value))
 
@@ -87,8 +90,10 @@ const isPlain = (value: unknown): boolean => {
 /** The HTTP server of a test: this process, or a proxy in front of three processes. */
 export interface Front {
   readonly port: number
-  /** Starts to handle requests. */
-  open(server: AuthorizationServer, options: object, place: Place): Promise<void>
+  /** The number of nodes in this process besides the first. */
+  readonly further: number
+  /** Starts to handle requests. Successive requests reach different nodes. */
+  open(servers: readonly AuthorizationServer[], options: object, place: Place): Promise<void>
   /** The log entries of other processes. */
   log(): readonly LogEntry[]
   close(): Promise<void>
@@ -103,7 +108,8 @@ export const startServer = async ({
   const place = beside?.place ?? (await (isOnNodes ? sharedPlace() : sqlitePlace()))
   const front = await (isOnNodes && !beside && canBeSent(options)
     ? threeNodes(secretKey)
-    : thisProcess(demo))
+    : // A test that observes the store counts the operations of one node.
+      thisProcess(demo, isOnNodes && !beside && !options.aroundStore ? 2 : 0))
   const issuer = `http://localhost:${front.port}${basePath}`
   const { store, opened } = keptOpen(options.store ?? place.options.store)
   // The second node has another port, and therefore another issuer, but shares the short-lived values.
@@ -115,22 +121,25 @@ export const startServer = async ({
     await front.close()
     if (!beside) await place.remove()
   }
-  const server = await createAuthorizationServer({
-    issuer,
-    secretKeys: [secretKey],
-    ...place.options,
-    ...shared,
-    scopes: testScopes,
-    clock: place.now,
-    log: (entry) => log.push(entry),
-    sweepInterval: 0,
-    ...options,
-    store,
-  }).catch(async (error: unknown) => {
+  const create = () =>
+    createAuthorizationServer({
+      issuer,
+      secretKeys: [secretKey],
+      ...place.options,
+      ...shared,
+      scopes: testScopes,
+      clock: place.now,
+      log: (entry) => log.push(entry),
+      sweepInterval: 0,
+      ...options,
+      store,
+    })
+  const server = await create().catch(async (error: unknown) => {
     await leave()
     throw error
   })
-  await front.open(server, options, place)
+  const others = await Promise.all(Array.from({ length: front.further }, create))
+  await front.open([server, ...others], options, place)
   const newUser: TestServer['newUser'] = async (input) => {
     if (options.users) return server.users.create({ ...input, password })
     const user = await server.users.create({ ...input, password: null })
@@ -140,7 +149,7 @@ export const startServer = async ({
   }
   const user = beside?.user ?? (await newUser({ email: 'user-a@example.org' }))
   const close = async (): Promise<void> => {
-    await server.close()
+    await Promise.all([server, ...others].map((one) => one.close()))
     await leave()
   }
   return {
@@ -158,6 +167,7 @@ export const startServer = async ({
     advance: place.advance,
     now: place.now,
     query: place.query,
+    shortLived: (start) => place.shortLived(beside?.issuer ?? issuer, start),
     async client(input = {}) {
       const { client, clientSecret } = await server.clients.create({
         name: 'Client',
@@ -192,14 +202,20 @@ const keptOpen = (opener: StoreOpener) => {
   return { store, opened }
 }
 
-const thisProcess = async (demo: TestOptions['demo']): Promise<Front> => {
+const thisProcess = async (demo: TestOptions['demo'], further: number): Promise<Front> => {
   const http = createServer()
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const notes = openNotes(undefined)
   return {
     port: (http.address() as AddressInfo).port,
-    async open(server) {
-      http.on('request', createApp(server, notes, demo))
+    further,
+    async open(servers) {
+      const apps = servers.map((server) => createApp(server, notes, demo))
+      let received = 0
+      http.on('request', (request, response) => {
+        apps[received % apps.length]?.(request, response)
+        received += 1
+      })
     },
     log: () => [],
     async close() {

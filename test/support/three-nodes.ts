@@ -12,8 +12,10 @@ export const threeNodes = async (secretKey: string): Promise<Front> => {
   let nodes: readonly Node[] = []
   return {
     port: proxy.port,
-    async open({ issuer }, options, { folder: data, env }) {
+    further: 0,
+    async open([server], options, { folder: data, env }) {
       const given = { SECRET_KEY: secretKey, TEST_OPTIONS: JSON.stringify(options) }
+      const issuer = server?.issuer ?? ''
       const cluster = { data, issuer, env: { ...env, ...given }, lifetime }
       nodes = await Promise.all([1, 2, 3].map(() => startNode(cluster)))
       proxy.forwardTo(nodes.map(({ port }) => port))

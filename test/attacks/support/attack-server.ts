@@ -2,13 +2,18 @@ import { type ClientInput, Scope, type User } from 'svc-oauth2server'
 import { expect } from 'vitest'
 import { password } from '../../support/known-password.ts'
 import { register } from '../../support/registration.ts'
-import { startServer, type TestOptions, type TestServer, testScopes } from '../../support/server.ts'
+import {
+  isOnNodes,
+  startServer,
+  type TestOptions,
+  type TestServer,
+  testScopes,
+} from '../../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../../support/session.ts'
 import { formIn, newPkce, UserAgent } from '../../support/user-agent.ts'
 import { audit, remember } from './auditor.ts'
 
-/** Whether the test runs in the vitest project `nodes`: requests go to three processes on PostgreSQL and Redis. */
-export const isOnNodes: boolean = process.env.TEST_SERVER === 'nodes'
+export { isOnNodes }
 
 /**
  * The scopes that the tests request. In the project `nodes`, the processes have the scopes of the notes application.

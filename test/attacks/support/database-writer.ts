@@ -1,9 +1,13 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { postgres } from 'svc-oauth2server/postgres'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { databaseFolder } from '../../support/database-folder.ts'
 import { makeDatabase } from '../../support/postgres.ts'
 import type { TestServer } from '../../support/server.ts'
-import { startServer, type TestOptions } from '../../support/server.ts'
+import { isOnNodes, startServer, type TestOptions } from '../../support/server.ts'
 
 export type Cell = string | number | null
 export type Row = Readonly<Record<string, Cell>>
@@ -66,9 +70,17 @@ export const startAttacked = async (
   options: TestOptions = {},
 ): Promise<AttackedServer> => {
   if (name === 'SQLite') {
-    const app = await startServer(options)
-    const db = sqliteWriter(app.database)
-    return { app, db, close: () => db.close().then(() => app.close()) }
+    // On nodes, a server without this option uses PostgreSQL.
+    const folder = isOnNodes ? await databaseFolder() : undefined
+    const file = folder && join(folder, 'attacked.sqlite')
+    const app = await startServer({ ...(file && { store: sqlite(file) }), ...options })
+    const db = sqliteWriter(file ?? app.database)
+    const close = async () => {
+      await db.close()
+      await app.close()
+      if (folder) await rm(folder, { recursive: true })
+    }
+    return { app, db, close }
   }
   const database = await makeDatabase()
   const app = await startServer({ store: postgres(database.url, { poolSize: 3 }), ...options })

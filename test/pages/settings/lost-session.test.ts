@@ -171,9 +171,7 @@ describe('a form that is sent after its session has ended', () => {
     })
     const next = new URL(late.location ?? '', app.issuer).searchParams.get('next') ?? ''
     expect(draftIn(late)).not.toBe('')
-    const rows = await app.query(
-      "SELECT * FROM oauth2server_transient WHERE key LIKE 'form_draft:%'",
-    )
+    const rows = await app.shortLived('form_draft:')
     expect(rows.length).toBeGreaterThan(0)
     expect(JSON.stringify(rows)).not.toMatch(/Typed|notes:read|hidden/)
     expect(JSON.stringify(rows)).not.toContain(next.split('draft=')[1])
