@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { mediaTypeOf } from '../http/media-type.ts'
 import { HttpResponse } from '../http/response.ts'
@@ -103,13 +103,9 @@ const send = async (answer: HttpResponse | Response, response: ServerResponse): 
           headers: Object.fromEntries(answer.headers),
           body: Buffer.from(await answer.arrayBuffer()),
         }
-  const { [allowOrigin]: origin, ...others } = headers
-  const hasTheirs = keepsTheirOrigin(origin !== undefined, response)
-  response.writeHead(status, {
-    ...others,
-    ...(origin !== undefined && !hasTheirs && { [allowOrigin]: origin }),
-    'content-length': Buffer.byteLength(body),
-  })
+  const sent: OutgoingHttpHeaders = { ...headers, 'content-length': Buffer.byteLength(body) }
+  if (keepsTheirOrigin(allowOrigin in headers, response)) delete sent[allowOrigin]
+  response.writeHead(status, sent)
   response.end(body)
 }
 

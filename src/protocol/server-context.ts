@@ -1,4 +1,5 @@
 import type { OwnKind } from '../crypto/digest.ts'
+import type { FairQueue } from '../crypto/passwords/fair-queue.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
 import type { Outbound } from '../http/outbound/outbound.ts'
@@ -72,6 +73,11 @@ export interface Throttling {
   readonly limits: Limits
   /** Queues of token requests, so that a burst of one client does not delay other clients. */
   readonly tokenQueues: TokenQueues
+  /**
+   * The queue of activity exports. One batch at a time is read and written, so that many exports do not delay other
+   * requests.
+   */
+  readonly exports: FairQueue
   /** The login forms that this process is processing, or has accepted a short time ago, by a digest of the form. */
   readonly logins: BoundedMap<{
     readonly answer: Promise<FormAnswer | HttpResponse | Response>

@@ -1,3 +1,4 @@
+import { FairQueue } from '../crypto/passwords/fair-queue.ts'
 import type { PresentedToken } from '../model/auth.ts'
 import type { AuthorizationCode } from '../model/authorization.ts'
 import { BoundedMap } from '../model/bounded-map.ts'
@@ -106,6 +107,11 @@ export const buildServerContext = (
     resources: prepared.resources,
     limits: context.limits,
     tokenQueues: new TokenQueues(),
+    exports: new FairQueue({
+      maxRunning: 1,
+      maxWaiting: Number.POSITIVE_INFINITY,
+      full: () => new Error('The queue of exports has no maximum length.'),
+    }),
     logins: new BoundedMap(maxLogins),
     keys: prepared.keys,
     signingKeys,

@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { FairQueue } from '../../../crypto/passwords/fair-queue.ts'
 import { noStore } from '../../../http/response.ts'
 import type { AuditRecord } from '../../../model/audit-event.ts'
 import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Exports } from '../../../pages/parts/activity-row.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import type { Endpoint } from '../../plug-ins.ts'
-import type { ServerContext } from '../../server-context.ts'
 import { conditionOf, periodIn, tokenIn } from './activity-search.ts'
 import { checkAdmin } from './admin.ts'
 import { adminSearchIn } from './admin-activity-search.ts'
@@ -22,21 +20,6 @@ export const exportsOf = (page: string, search: Readonly<Record<string, string>>
   const to = (format: string) =>
     `${page}export/?${new URLSearchParams([...fields, ['format', format]])}`
   return { csv: to('csv'), jsonLines: to('jsonl'), max: maxExported }
-}
-
-/**
- * The queue of each server. One batch at a time is read and written, so that many exports do not delay other requests.
- * The queue alternates between users.
- */
-const queues = new WeakMap<ServerContext, FairQueue>()
-
-const queueOf = (server: ServerContext): FairQueue => {
-  const full = () => new Error('The queue of exports has no maximum length.')
-  const queue =
-    queues.get(server) ??
-    new FairQueue({ maxRunning: 1, maxWaiting: Number.POSITIVE_INFINITY, full })
-  queues.set(server, queue)
-  return queue
 }
 
 type Batches = AsyncGenerator<readonly AuditRecord[], void, void>
@@ -64,7 +47,7 @@ const newExport = ({ path, read, toWire }: Export): Endpoint => ({
     const day = new Date(server.clock()).toISOString().slice(0, 10)
     const lane = String(request.signedIn.user.id)
     const inTurn: InTurn = (work) =>
-      queueOf(server).run({ lane, isKnown: false }, async () => {
+      server.exports.run({ lane, isKnown: false }, async () => {
         await nextTurn()
         return work()
       })
