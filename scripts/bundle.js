@@ -19,24 +19,28 @@ const ownAddress = /__ownAddress\("([^"]+)"\)/g
 const keepAddresses = (src) => ({
   name: 'keep-addresses',
   transform(code, id) {
+    // Without the comment, webpack adds every file of the package to the bundle.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a bundled module
+    if (code.includes('import(`${getPackageName()}`)'))
+      return {
+        code: code.replace('import(`$', 'import(/* webpackIgnore: true */ `$'),
+        map: null,
+      }
     if (!id.startsWith(src + sep) || !code.includes('import.meta.url')) return null
     const path = relative(src, id).split(sep).join('/').replace(/\.ts$/, '.js')
     return { code: code.replaceAll('import.meta.url', own(path)), map: null }
   },
   renderChunk(code, { fileName }) {
-    // The runtime of the bundler finds modules of Node with `require`.
+    // The runtime of the bundler finds modules of Node with `require`. Bundlers of applications change `createRequire`.
     if (code.includes('createRequire(import.meta.url)'))
       return {
-        code: code.replace(
-          'createRequire(import.meta.url)',
-          'createRequire(import.meta.url || __filename)',
-        ),
+        code: code.replace('createRequire(import.meta.url)', 'process.getBuiltinModule'),
         map: null,
       }
     if (!code.includes('__ownAddress(')) return null
     const address = (/** @type {string} */ _, /** @type {string} */ path) =>
       // A bundle of CommonJS modules has no `import.meta.url`.
-      `(import.meta.url && new URL(${JSON.stringify(posix.relative(posix.dirname(fileName), path))}, import.meta.url).href)`
+      `(import.meta.url && new URL(/* webpackIgnore: true */ ${JSON.stringify(posix.relative(posix.dirname(fileName), path))}, import.meta.url).href)`
     return { code: code.replaceAll(ownAddress, address), map: null }
   },
 })

@@ -12,7 +12,10 @@ type Module = Readonly<Record<string, unknown>>
 const ownModules: Readonly<Record<string, () => Promise<Module>>> = {
   // The index imports this module, so find it at run time.
   svc_oauth2server: () =>
-    import(new URL(`../index${extname(import.meta.url)}`, import.meta.url).href),
+    import(
+      /* webpackIgnore: true */
+      new URL(`../index${extname(import.meta.url)}`, import.meta.url).href
+    ),
   'svc_oauth2server.scopes': () => import('../model/scope.ts'),
   'svc_oauth2server.utils': () => import('../protocol/session/utils.ts'),
 }
@@ -38,7 +41,7 @@ export const importPath = async (path: string, applicationRoot: string): Promise
 }
 
 const imported = (specifier: string, applicationRoot: string): Promise<Module> =>
-  import(/* @vite-ignore */ resolve(specifier, applicationRoot))
+  import(/* @vite-ignore */ /* webpackIgnore: true */ resolve(specifier, applicationRoot))
 
 const resolve = (specifier: string, applicationRoot: string): string => {
   const root = join(applicationRoot, 'package.json')

@@ -99,15 +99,31 @@ describe.skipIf(withoutRegistry)('the bundled package', () => {
       const bundle = await rolldown({ input, platform: 'node', logLevel: 'silent' })
       await bundle.write({ dir: target.path, ...output })
       await bundle.close()
-      const { stdout } = await run(process.execPath, [output.entryFileNames, 'test.sqlite'], {
-        cwd: target.path,
-      })
-      const answers = JSON.parse(stdout) as readonly (readonly [string, number, number])[]
-      for (const [path, status, length] of answers)
-        expect([path, status, length > 10]).toEqual([path, 200, true])
-      expect(answers).toHaveLength(6)
+      await expectToServe(output.entryFileNames, target)
     },
   )
+
+  test('an application that is bundled by webpack starts without the package, and serves its pages [T4700]', async () => {
+    await using application = await installed(['webpack@5.113.0'])
+    await using target = await temporaryFolder()
+    const entry = join(application.path, 'host.js')
+    await writeFile(entry, host)
+    const config = {
+      entry,
+      target: 'node22',
+      mode: 'production',
+      optimization: { minimize: false },
+      output: { path: target.path, filename: 'host.cjs' },
+    }
+    const program = `import webpack from 'webpack'
+      webpack(${JSON.stringify(config)}, (error, stats) => {
+        if (error || stats.hasErrors()) throw error ?? new Error(stats.toString({ all: false, errors: true }))
+      })`
+    await run(process.execPath, ['--input-type=module', '--eval', program], {
+      cwd: application.path,
+    })
+    await expectToServe('host.cjs', target)
+  })
 
   test('lists every bundled package with its version and license [T2803]', async () => {
     const bundled = [...new Set((await modules()).map(packageOf))].filter(Boolean).sort()
@@ -132,6 +148,14 @@ describe.skipIf(withoutRegistry)('the bundled package', () => {
     expect(stdout).toMatch(/src\/[\w/-]+\.ts:\d+:\d+/)
   })
 })
+
+const expectToServe = async (bundle: string, { path: cwd }: TemporaryFolder): Promise<void> => {
+  const { stdout } = await run(process.execPath, [bundle, 'test.sqlite'], { cwd })
+  const answers = JSON.parse(stdout) as readonly (readonly [string, number, number])[]
+  for (const [path, status, length] of answers)
+    expect([path, status, length > 10]).toEqual([path, 200, true])
+  expect(answers).toHaveLength(6)
+}
 
 /** An application that hashes a password, deletes expired rows, and requests pages, assets and documents. */
 const host = `
