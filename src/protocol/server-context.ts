@@ -1,5 +1,4 @@
 import type { OwnKind } from '../crypto/digest.ts'
-import type { FairQueue } from '../crypto/passwords/fair-queue.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
 import type { Outbound } from '../http/outbound/outbound.ts'
@@ -74,10 +73,10 @@ export interface Throttling {
   /** Queues of token requests, so that a burst of one client does not delay other clients. */
   readonly tokenQueues: TokenQueues
   /**
-   * The queue of activity exports. One batch at a time is read and written, so that many exports do not delay other
-   * requests.
+   * Runs the next step of an activity export. One step runs at a time, alternately for the users, so that many exports
+   * do not delay other requests.
    */
-  readonly exports: FairQueue
+  exportStep<T>(userId: UserId, work: () => Promise<T>): Promise<T>
   /** The login forms that this process is processing, or has accepted a short time ago, by a digest of the form. */
   readonly logins: BoundedMap<{
     readonly answer: Promise<FormAnswer | HttpResponse | Response>
@@ -126,6 +125,7 @@ export interface Logouts {
   /**
    * Notifies the clients of a deactivated or deleted user. The tokens of this user are already invalid.
    * @param store the transaction of the deletion. Its notices must be sent after the commit, by `sendDue`
+   * @internal
    */
   userEnded(userId: UserId, store?: ServerContext['store']): Promise<void>
   /**

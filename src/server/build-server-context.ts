@@ -51,6 +51,11 @@ export const buildServerContext = (
     sessions,
     check: (presented, found) => checkPresented(presented, found, server),
   })
+  const exporting = new FairQueue({
+    maxRunning: 1,
+    maxWaiting: Number.POSITIVE_INFINITY,
+    full: () => new Error('The queue of exports has no maximum length.'),
+  })
   const server: ServerContext = {
     ...records,
     ...provider,
@@ -107,11 +112,7 @@ export const buildServerContext = (
     resources: prepared.resources,
     limits: context.limits,
     tokenQueues: new TokenQueues(),
-    exports: new FairQueue({
-      maxRunning: 1,
-      maxWaiting: Number.POSITIVE_INFINITY,
-      full: () => new Error('The queue of exports has no maximum length.'),
-    }),
+    exportStep: (userId, work) => exporting.run({ lane: String(userId), isKnown: false }, work),
     logins: new BoundedMap(maxLogins),
     keys: prepared.keys,
     signingKeys,

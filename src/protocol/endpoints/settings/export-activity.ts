@@ -45,9 +45,8 @@ const newExport = ({ path, read, toWire }: Export): Endpoint => ({
     await server.operations.flushAudit()
     const batches = read(request)
     const day = new Date(server.clock()).toISOString().slice(0, 10)
-    const lane = String(request.signedIn.user.id)
     const inTurn: InTurn = (work) =>
-      server.exports.run({ lane, isKnown: false }, async () => {
+      server.exportStep(request.signedIn.user.id, async () => {
         await nextTurn()
         return work()
       })

@@ -15,7 +15,6 @@ export const leakedPaths = (server: Described): Parts => ({
       id: 'handleLeaked',
       summary: 'Looks up a leaked credential, or acts on it',
       finds: true,
-      isLimited: true,
       body: named('LeakedForm'),
       response: [200, 'The found credentials, in their state after the action.', named('Leaked')],
     }),

@@ -16,7 +16,6 @@ export const passwordPaths = (server: Described): Parts =>
             id: 'changePassword',
             summary: 'Changes the password of the user, and ends all other sessions',
             body: named('PasswordChange'),
-            isLimited: true,
             response: done,
           }),
         },
@@ -25,7 +24,6 @@ export const passwordPaths = (server: Described): Parts =>
             post: change(server, {
               id: 'requestEmailVerification',
               summary: 'Sends the user a link that verifies the e-mail address',
-              isLimited: true,
               response: done,
             }),
           },

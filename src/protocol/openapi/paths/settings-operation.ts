@@ -18,8 +18,6 @@ interface Change extends SettingsOperation {
   readonly body?: Part
   /** Whether a request may omit the body. */
   readonly isBodyOptional?: boolean
-  /** Whether the endpoint returns 429 after too many requests or wrong passwords. */
-  readonly isLimited?: boolean
 }
 
 const operation = (server: Described, operation: SettingsOperation): Part => {
@@ -59,7 +57,7 @@ export const file = (server: Described, described: Omit<SettingsOperation, 'resp
 /** Describes a POST request to a settings page, whose body is JSON or a form with the same field names. */
 export const change = (
   server: Described,
-  { body, isBodyOptional = false, isLimited = false, ...rest }: Change,
+  { body, isBodyOptional = false, ...rest }: Change,
 ): Part => {
   const { responses, ...described } = operation(server, rest)
   const content = body && {
@@ -73,7 +71,7 @@ export const change = (
       ...(responses as Part),
       409: namedResponse('Conflict'),
       413: namedResponse('PageTooLarge'),
-      ...(isLimited && { 429: namedResponse('PageTooMany') }),
+      429: namedResponse('PageTooMany'),
     },
   }
 }
