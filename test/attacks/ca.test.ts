@@ -84,9 +84,8 @@ describe('CA-01 Wrong secret', () => {
         samples.push(performance.now() - begun)
       }
     }
-    const [known = 0, unknown = 0] = Object.values(times).map(
-      (samples) => samples.sort((one, other) => one - other)[50] ?? 0,
-    )
+    // The shortest of a hundred times does not depend on other work of the machine.
+    const [known = 0, unknown = 0] = Object.values(times).map((samples) => Math.min(...samples))
     // A case in which the server hashes a secret takes a hundred times as long as a case without hashing.
     expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(2)
   })
