@@ -331,6 +331,8 @@ describe.each(stores)('%s: the longest accepted values', (_, makeStore) => {
         if (isValid({ ...input, openid })) Object.assign(input, { openid })
       }
       const admin = (await app.server.users.findByEmail('admin@example.org'))?.id ?? null
+      // The list shows the newest applications first, and those of the same time by their random IDs.
+      app.advance(1)
       const { client } = await clients.create({ ...input, userId: admin } as ClientInput)
       const page = `${app.issuer}/account/settings/applications/clients/${client.clientId}/`
       const lists = ['applications/', 'applications/clients/'].map(
