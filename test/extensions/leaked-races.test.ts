@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { basicOf } from '../support/form.ts'
-import { startServer, type TestServer } from '../support/server.ts'
-import { steps } from '../support/steps.ts'
+import type { TestServer } from '../support/server.ts'
+import { type ServersWithSteps, startWithSteps } from '../support/steps.ts'
 import { statusOf } from '../support/tokens.ts'
 import { TestClient, UserAgent } from '../support/user-agent.ts'
-import { type Database, databaseKinds, makeDatabase } from '../users/databases.ts'
+import { databaseKinds } from '../users/databases.ts'
 
 const options = {
   acceptUnsignedLeakReports: true,
@@ -12,28 +12,14 @@ const options = {
 } as const
 
 describe.each(databaseKinds)('a leak report on %s', (kind) => {
-  let database: Database
   let app: TestServer
   let beside: TestServer
-  let during: ReturnType<typeof steps>['during']
+  let during: ServersWithSteps['during']
+  let close: ServersWithSteps['close']
   beforeAll(async () => {
-    database = await makeDatabase(kind)
-    const node = steps(kind, database)
-    during = node.during
-    app = await startServer({ ...options, store: database.store })
-    beside = await startServer({
-      ...options,
-      beside: app,
-      issuer: app.issuer,
-      store: database.store,
-      aroundStore: node.aroundStore,
-    })
+    ;({ app, beside, during, close } = await startWithSteps(kind, options))
   })
-  afterAll(async () => {
-    await beside.close()
-    await app.close()
-    await database.remove()
-  })
+  afterAll(() => close())
 
   const report = (at: TestServer, token: string) => async (): Promise<void> => {
     const response = await at.server.fetch(

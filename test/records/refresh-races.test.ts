@@ -1,33 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newKey, proofBy } from '../support/dpop.ts'
 import { basicOf } from '../support/form.ts'
-import { startServer, type TestServer } from '../support/server.ts'
-import { steps } from '../support/steps.ts'
+import type { TestServer } from '../support/server.ts'
+import { type ServersWithSteps, startWithSteps } from '../support/steps.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
-import { type Database, databaseKinds, makeDatabase } from '../users/databases.ts'
+import { databaseKinds } from '../users/databases.ts'
 
 describe.each(databaseKinds)('a rotated refresh token on %s', (kind) => {
-  let database: Database
   let app: TestServer
   let beside: TestServer
-  let during: ReturnType<typeof steps>['during']
+  let during: ServersWithSteps['during']
+  let close: ServersWithSteps['close']
   beforeAll(async () => {
-    database = await makeDatabase(kind)
-    const node = steps(kind, database)
-    during = node.during
-    app = await startServer({ store: database.store })
-    beside = await startServer({
-      beside: app,
-      issuer: app.issuer,
-      store: database.store,
-      aroundStore: node.aroundStore,
-    })
+    ;({ app, beside, during, close } = await startWithSteps(kind))
   })
-  afterAll(async () => {
-    await beside.close()
-    await app.close()
-    await database.remove()
-  })
+  afterAll(() => close())
 
   type Answer = { readonly status: number; readonly body: Record<string, unknown> }
 

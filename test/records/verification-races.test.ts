@@ -1,21 +1,13 @@
 import { expect, test } from 'vitest'
 import { identityDigest } from '../../src/records/clients/verified-identity.ts'
-import { startServer } from '../support/server.ts'
-import { steps } from '../support/steps.ts'
+import { startWithSteps } from '../support/steps.ts'
 import { clientOf } from '../support/tokens.ts'
-import { databaseKinds, makeDatabase } from '../users/databases.ts'
+import { databaseKinds } from '../users/databases.ts'
 
 test.each(databaseKinds)(
   'on %s, a verification and an edit at the same time never verify what the administrator did not see [T4257]',
   async (kind) => {
-    const database = await makeDatabase(kind)
-    const node = steps(kind, database)
-    const app = await startServer({ store: database.store })
-    const beside = await startServer({
-      beside: app,
-      store: database.store,
-      aroundStore: node.aroundStore,
-    })
+    const { app, beside, during, close } = await startWithSteps(kind)
     const actor = {
       user: await app.newUser({ email: 'admin@example.org', isAdmin: true }),
       address: '192.0.2.1',
@@ -31,7 +23,7 @@ test.each(databaseKinds)(
             .actOnClient(clientId, 'verify', actor, seen)
             .catch((error: unknown) => expect(String(error)).toContain('changed'))
         const [work, other] = slow === 'edit' ? [edit, verify] : [verify, edit]
-        count = await node.during(
+        count = await during(
           () => work(beside),
           at,
           () => other(app),
@@ -42,8 +34,6 @@ test.each(databaseKinds)(
       }
     // If the verification is first, the edit removes it.
     expect(outcomes.has(false)).toBe(true)
-    await beside.close()
-    await app.close()
-    await database.remove()
+    await close()
   },
 )

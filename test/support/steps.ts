@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AroundStore } from 'svc-oauth2server'
-import type { Database, DatabaseKind } from '../users/databases.ts'
+import { type Database, type DatabaseKind, makeDatabase } from '../users/databases.ts'
+import { startServer, type TestOptions, type TestServer } from './server.ts'
 
 export type Act = () => Promise<unknown>
 
@@ -8,7 +9,7 @@ export type Act = () => Promise<unknown>
  * Runs other requests at each step of a request: before each operation of the store. Within a transaction of PostgreSQL,
  * the other request may wait for a lock, so the request continues as soon as the other waits or has ended.
  */
-export const steps = (kind: DatabaseKind, database: Database) => {
+const steps = (kind: DatabaseKind, database: Database) => {
   const inTransaction = new AsyncLocalStorage<true>()
   let beforeStep: Act = async () => undefined
   const aroundStore: AroundStore = async ({ name }, run) => {
@@ -62,6 +63,42 @@ export const steps = (kind: DatabaseKind, database: Database) => {
       beforeStep = async () => undefined
       await pending
       return step + 1
+    },
+  }
+}
+
+/** Two servers on one database. */
+export interface ServersWithSteps {
+  readonly app: TestServer
+  /** The server whose requests have steps. */
+  readonly beside: TestServer
+  readonly during: ReturnType<typeof steps>['during']
+  close(): Promise<void>
+}
+
+export const startWithSteps = async (
+  kind: DatabaseKind,
+  options: TestOptions = {},
+): Promise<ServersWithSteps> => {
+  const database = await makeDatabase(kind)
+  const { aroundStore, during } = steps(kind, database)
+  const { store } = database
+  const app = await startServer({ ...options, store })
+  const beside = await startServer({
+    ...options,
+    beside: app,
+    issuer: app.issuer,
+    store,
+    aroundStore,
+  })
+  return {
+    app,
+    beside,
+    during,
+    async close() {
+      await beside.close()
+      await app.close()
+      await database.remove()
     },
   }
 }
