@@ -75,6 +75,7 @@ export interface Throttling {
   /**
    * Runs the next step of an activity export. One step runs at a time, alternately for the users, so that many exports
    * do not delay other requests.
+   * @internal
    */
   exportStep<T>(userId: UserId, work: () => Promise<T>): Promise<T>
   /** The login forms that this process is processing, or has accepted a short time ago, by a digest of the form. */

@@ -36,10 +36,9 @@ interface Waiting {
 
 /**
  * Runs a limited number of concurrent jobs. The queue starts one job of each lane in turn, so that a lane with many
- * jobs does not block the other lanes. `maxRunningOfLane` also limits the concurrent jobs of a lane, if jobs may be slow.
- * If the queue is full, it refuses a new job, with one exception. If the longest
- * lane has at least two jobs more than the lane of the new job, the new job replaces the latest job of the longest
- * lane.
+ * jobs does not block the other lanes. `maxRunningOfLane` also limits the concurrent jobs of a lane, if jobs may be
+ * slow. If the queue is full, it refuses a new job, with one exception. If the longest lane has at least two jobs more
+ * than the lane of the new job, the new job replaces the latest job of the longest lane.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions

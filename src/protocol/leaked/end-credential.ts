@@ -29,9 +29,8 @@ export const endCredential = async (
     // below.
     if (await server.endedTokens.block(digest)) return true
   }
-  const row = await (digest === null
-    ? store.tokens.find(tokenId ?? 0)
-    : store.tokens.findByAccess(digest))
+  const byId = () => (tokenId === null ? undefined : store.tokens.find(tokenId))
+  const row = await (digest === null ? byId() : store.tokens.findByAccess(digest))
   const token = row && (await tokens.get(row.fields.id))
   if (token) {
     // Only the former value of a personal token leaked, so the current value remains valid.

@@ -114,8 +114,8 @@ interface Rows {
 }
 
 /**
- * Inserts all rows in one statement, which checks the consent, the session and the user again. Returns undefined without effect if
- * the store has no such statement, or if the statement refuses. The transaction then finds out why.
+ * Inserts all rows in one statement, which checks the consent, the session and the user again. Returns undefined
+ * without effect if the store has no such statement, or if the statement refuses. The transaction then finds out why.
  */
 const insertAtOnce = async (
   { reserved: ids, under, scopes }: UserRedemption,
