@@ -1,3 +1,4 @@
+import type { Digest } from '../crypto/digest.ts'
 import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
 import { listOf, onlyMembers, text } from '../model/members.ts'
@@ -28,9 +29,20 @@ export class Consents {
    * consent of a former user with the same ID.
    */
   async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
-    const consent = this.#opened(await this.#context.store.consents.find(userId, clientId))
+    return this.#valid(await this.#context.store.consents.find(userId, clientId))
+  }
+
+  /** Returns the consent of the user of a session, even if the session has expired. */
+  async findOfSession(sessionId: Digest, clientId: string): Promise<Consent | undefined> {
+    return this.#valid(await this.#context.store.consents.findOfSession(sessionId, clientId))
+  }
+
+  async #valid(found: SealedConsent | undefined): Promise<Consent | undefined> {
+    const consent = this.#opened(found)
     const users = new Users(this.#context)
-    return consent && consent.grantedAt >= (await users.earliestRow(userId)) ? consent : undefined
+    return consent && consent.grantedAt >= (await users.earliestRow(consent.userId))
+      ? consent
+      : undefined
   }
 
   /**

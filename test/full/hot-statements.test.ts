@@ -155,6 +155,13 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     await store.consents.insert(consentRow({ userId, clientId }))
     return () => store.consents.find(userId, clientId)
   },
+  'consents.findOfSession': async (store, { clientId }) => {
+    const userId = await aUser(store)
+    const session = sessionRow({ userId })
+    await store.sessions.insert(session)
+    await store.consents.insert(consentRow({ userId, clientId }))
+    return () => store.consents.findOfSession(session.id, clientId)
+  },
   'consents.insert': async (store, { clientId }) => {
     const userId = await aUser(store)
     return () => store.consents.insert(consentRow({ userId, clientId }))

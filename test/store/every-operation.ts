@@ -142,6 +142,7 @@ const consents = async (store: Store): Promise<void> => {
   await of.insert(consentRow({ userId, clientId }))
   await of.put(consentRow({ userId, clientId }))
   await of.find(userId, clientId)
+  await of.findOfSession(digest('session'), clientId)
   await of.ofUser(userId, [clientId, 'other'])
   await of.delete(userId, clientId)
   await of.deleteOfUser(userId)

@@ -4,7 +4,7 @@ import { measureSerialWaits } from '../support/serial-waits.ts'
 
 /** The most waits for PostgreSQL of each kind of request, one after the other. */
 const most = {
-  authorize: 3,
+  authorize: 2,
   'code exchange': 3,
   'code exchange with an ID token': 5,
   refresh: 2,

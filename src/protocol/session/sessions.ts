@@ -143,7 +143,7 @@ export class Sessions implements SessionCheck {
   }
 
   /** Returns the ID of the session in the value of a `Cookie` or `Set-Cookie` header; undefined without a session. */
-  idIn(cookie: string): string | undefined {
+  idIn(cookie: string): Digest | undefined {
     const identifier = this.#identifier(cookie)
     return identifier === undefined ? undefined : digestOf('session', identifier)
   }

@@ -75,6 +75,8 @@ export interface ConsentStore {
     clientId: string,
     options?: { readonly isShared?: boolean },
   ): Promise<SealedConsent | undefined>
+  /** Finds the consent of the user of a session, even if the session has expired. Locks nothing. */
+  findOfSession(sessionId: Digest, clientId: string): Promise<SealedConsent | undefined>
   /** Inserts the consent. Returns false if the user already has a consent for the client. */
   insert(consent: SealedConsent): Promise<boolean>
   /** Inserts or replaces the consent of the user for the client. */

@@ -68,6 +68,16 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       return row && fromRow(row)
     },
 
+    async findOfSession(sessionId, clientId) {
+      const row = await withClient
+        .where('s.user_id', '=', ({ selectFrom }) =>
+          selectFrom('oauth2server_session').select('user_id').where('id', '=', sessionId),
+        )
+        .where('s.client_key', '=', keyOf(clientId))
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
     async insert(consent) {
       const row = await write
         .insertInto('oauth2server_consent')

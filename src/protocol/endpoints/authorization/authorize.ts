@@ -65,6 +65,8 @@ export const authorizationEndpoint: Endpoint = {
     // Look up the session while the server looks up the client. `authorize` handles an error of this look-up.
     const signingIn = server.sessions.signedIn(browserOf(request))
     signingIn.catch(() => undefined)
+    const remembered = rememberedFor(request, params, server)
+    remembered?.catch(() => undefined)
     let meant: ReferredRequest | undefined
     let proven: ProvenRedirect
     try {
@@ -78,7 +80,13 @@ export const authorizationEndpoint: Endpoint = {
       })
     }
     const repeated = withParameters(text, meant.added)
-    return authorize(request, { text: repeated, sent: params, signingIn }, meant, proven, server)
+    return authorize(
+      request,
+      { text: repeated, sent: params, signingIn, remembered },
+      meant,
+      proven,
+      server,
+    )
   },
 }
 
@@ -88,11 +96,25 @@ interface Sent {
   readonly text: string
   readonly sent: Parameters
   readonly signingIn: Promise<SignedIn | undefined>
+  /** The consent of the user of the session for the client in the query; undefined if it must be looked up later. */
+  readonly remembered: Promise<Consent | undefined> | undefined
+}
+
+// Look up the consent while the server looks up the session and the client.
+const rememberedFor = (
+  http: HttpRequest,
+  params: Parameters,
+  { sessions, consents }: ServerContext,
+) => {
+  const [clientId, ...others] = params.repeated('client_id')
+  const sessionId = sessions.isHosted ? undefined : sessions.idIn(http.header('cookie') ?? '')
+  if (clientId === undefined || others.length > 0 || sessionId === undefined) return undefined
+  return consents.findOfSession(sessionId, clientId)
 }
 
 const authorize = async (
   http: HttpRequest,
-  { text, sent, signingIn }: Sent,
+  { text, sent, signingIn, remembered }: Sent,
   { params, refusal }: ReferredRequest,
   proven: ProvenRedirect,
   server: ServerContext,
@@ -121,7 +143,7 @@ const authorize = async (
     }
     if (required === 'as_other_user')
       throw new OAuthError('login_required', 'Another user is logged in.')
-    const given = await givenConsent(request, proven.client, signedIn, server)
+    const given = await givenConsent(request, proven.client, { signedIn, remembered }, server)
     if (given) {
       const granted = { ...request, scopes: given.scopes }
       return await grant(http, granted, proven.client, signedIn, given.consent, server)
@@ -183,12 +205,16 @@ interface GivenConsent {
 const givenConsent = async (
   request: AuthorizationRequest,
   client: Client,
-  { user }: SignedIn,
+  { signedIn, remembered }: Pick<Sent, 'remembered'> & { readonly signedIn: SignedIn },
   server: ServerContext,
 ): Promise<GivenConsent | undefined> => {
   if (!client.isConfidential || !isTrusted(client) || request.prompt.includes('consent'))
     return undefined
-  const consent = await server.consents.find(user.id, client.clientId)
+  const { user } = signedIn
+  const found = await remembered
+  // The browser may have logged in again, and a stored request may belong to another client.
+  const isSame = found?.userId === user.id && found.clientId === client.clientId
+  const consent = isSame ? found : await server.consents.find(user.id, client.clientId)
   const scopes = consent && rememberedScopes(request.scopes, client, consent)
   return consent && scopes && { consent, scopes }
 }
