@@ -7,7 +7,7 @@
  *     npm run bench -- --footprint           start-up time, disk and installation size of each server
  *     npm run bench -- --memory              the memory of this server and the floor during two million requests
  *     npm run bench -- --growth [--rows N]   the cost with more tokens, connections and processes
- *     npm run bench -- --exchanges           code exchanges with and without ID tokens, beside oidc-provider
+ *     npm run bench -- --exchanges           authorization requests, and code exchanges with and without ID tokens
  *     npm run bench -- --waits               how often each kind of request waits for PostgreSQL; writes nothing
  *     npm run bench -- --pressure            the cost beside a busy process, and with slow flushes of the disk
  *
@@ -133,9 +133,9 @@ try {
     await write('memory', await measureMemory(stores, names, databases, run))
   } else if (values.exchanges) {
     const rounds = Number(values.rounds ?? 5)
-    const results = await measureExchanges(stores, { rounds, databases, run })
+    const results = await measureExchanges(stores, { rounds, only, databases, run })
     console.log(exchangeTable(results))
-    if (!chosen) await write('exchanges', results)
+    if (!chosen && only.length === 0) await write('exchanges', results)
   } else if (values.waits) {
     const { measureSerialWaits } = await import('../test/support/serial-waits.ts')
     console.table(Object.fromEntries(await measureSerialWaits(await databases.make('postgres'))))

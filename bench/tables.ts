@@ -2,6 +2,7 @@ import { exchangeNames } from './support/exchanges.ts'
 import {
   type Described,
   type ExchangeResults,
+  type ExchangeRound,
   type FootprintResults,
   type GrowthName,
   type GrowthPoint,
@@ -170,29 +171,47 @@ export const footprintTable = ({ footprints }: FootprintResults): string =>
     ]),
   ])
 
+const exchangeTitles = {
+  authorize: 'authorization request',
+  code: 'code exchange',
+  ES256: 'with an ID token',
+} as const
+
+const totalOf = ({ cpu, postgres }: ExchangeRound): number => cpu + postgres
+
 /**
- * The table of microseconds of processor time per code exchange · median, lowest and highest ratio to oidc-provider.
+ * The table of requests a second · microseconds of the server's and of PostgreSQL's processor time per request · median
+ * ratio of their sum to oidc-provider with the same store.
  */
-export const exchangeTable = ({ series }: ExchangeResults): string =>
-  table([
-    ['', 'without ID token', ...exchangeNames.slice(1)],
+export const exchangeTable = ({ series }: ExchangeResults): string => {
+  const kinds = ['authorize', ...exchangeNames] as const
+  return table([
+    ['', ...kinds.map((kind) => exchangeTitles[kind])],
     ...series.map((each) => {
-      const { store, exchanges, role } = each
-      const peer = series.find((other) => other.role === 'peer' && other.store === store)
-      const isInMemory = each.name.endsWith('-memory')
+      const { store, exchanges, name } = each
+      const peer = series.find((other) => other.name === 'oidc-provider' && other.store === store)
       return [
-        isInMemory ? titleOf(each) : `${titleOf(each)}, ${storeTitles[store]}`,
-        ...exchangeNames.map((name) => {
-          const [own = [], theirs = []] = [exchanges[name], peer?.exchanges[name]]
-          const figure = whole(spread(own).median)
-          if (role === 'peer') return figure
-          const ratios = spread(own.map((cpu, round) => cpu / (theirs[round] ?? Number.NaN)))
-          const [lowest, median, highest] = [ratios.lowest, ratios.median, ratios.highest]
-          return `${figure} · ${twoDigits(median)} (${twoDigits(lowest)}–${twoDigits(highest)})`
+        name.endsWith('-memory') ? titleOf(each) : `${titleOf(each)}, ${storeTitles[store]}`,
+        ...kinds.map((kind) => {
+          const own = exchanges[kind]
+          if (!own?.length) return ''
+          const medianOf = (figure: keyof ExchangeRound) =>
+            whole(spread(own.map((round) => round[figure])).median)
+          const ratios = own.flatMap((round, at) => {
+            const other = peer?.exchanges[kind]?.[at]
+            return other ? [totalOf(round) / totalOf(other)] : []
+          })
+          const cpu = [medianOf('cpu'), ...(store === 'postgres' ? [medianOf('postgres')] : [])]
+          return [
+            medianOf('requestsPerSecond'),
+            cpu.join(' + '),
+            ratios.length > 0 ? twoDigits(spread(ratios).median) : '–',
+          ].join(' · ')
         }),
       ]
     }),
   ])
+}
 
 export const memoryTable = ({ series }: MemoryResults): string =>
   table([

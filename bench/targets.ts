@@ -9,8 +9,6 @@ export interface Definition {
   /** The role in the comparison. A floor is a minimal server, which does not check credentials. */
   readonly role: 'floor' | 'ours' | 'peer'
   readonly stores: readonly StoreKind[]
-  /** The file that serves code exchanges; omitted for a server whose exchanges are not measured. */
-  readonly exchangeFile?: string
   readonly environment?: Readonly<Record<string, string>>
   /** The installed packages of the server. The version of the first package is the version of the server. */
   readonly packages?: readonly string[]
@@ -34,7 +32,7 @@ export const definitions: readonly Definition[] = [
     role: 'floor',
     stores: both,
   },
-  { ...ours, name: 'ours', title: 'svc-oauth2server', exchangeFile: 'ours-exchanges.ts' },
+  { ...ours, name: 'ours', title: 'svc-oauth2server' },
   {
     ...ours,
     name: 'ours-alone',
@@ -46,8 +44,6 @@ export const definitions: readonly Definition[] = [
     name: 'oidc-provider',
     title: 'oidc-provider',
     file: 'peers/oidc-provider.ts',
-    exchangeFile: 'peers/oidc-provider-exchanges.ts',
-    stores: ['postgres'],
     packages: ['oidc-provider'],
   },
   {
@@ -55,8 +51,7 @@ export const definitions: readonly Definition[] = [
     name: 'oidc-provider-memory',
     title: 'oidc-provider, in memory',
     file: 'peers/oidc-provider.ts',
-    exchangeFile: 'peers/oidc-provider-exchanges.ts',
-    environment: { BENCH_STORE: 'memory' },
+    environment: { BENCH_MEMORY: 'on' },
     packages: ['oidc-provider'],
   },
   {
@@ -79,7 +74,6 @@ export const definitions: readonly Definition[] = [
     name: 'jmondi',
     title: '@jmondi/oauth2-server',
     file: 'peers/jmondi.ts',
-    stores: ['postgres'],
     packages: ['@jmondi/oauth2-server'],
   },
   {

@@ -3,6 +3,16 @@ import { createAuthorizationServer, emailScope, Scope } from 'svc-oauth2server'
 import { chain, mount, requireOauthScopes, rest } from 'svc-oauth2server/node'
 import { postgres } from 'svc-oauth2server/postgres'
 import { sqlite } from 'svc-oauth2server/sqlite'
+import {
+  accountCount,
+  accounts,
+  authorizeQuery,
+  type Exchange,
+  type ExchangeName,
+  redirectUri,
+  scopesOf,
+  userAgent,
+} from '../support/exchanges.ts'
 import { basic, form, place, refreshTokenCount, serve } from '../support/serve.ts'
 import { secretKey, type Works } from '../support/works.ts'
 
@@ -17,6 +27,7 @@ const server = await createAuthorizationServer({
   // All tokens of a measurement have the same user. A lower limit would revoke some of these tokens.
   authorizationsPerApplication: 100_000,
   introspection: true,
+  openidConnect: accountCount > 0,
   log: () => undefined,
 })
 
@@ -30,6 +41,32 @@ const app = chain(
     response.end(note)
   },
 )
+
+const signedIn = async (number: number) => {
+  const { id } = await server.users.create({ email: `user${number}@example.org`, password: null })
+  const browser = { address: '127.0.0.1', userAgent, cookie: null, raw: undefined }
+  const [cookie = ''] = (await server.sessions.signIn(id, browser)).split(';')
+  return { id, cookie }
+}
+const exchanges = async (ownerId: number | string) => {
+  const users = await Promise.all(accounts().map(signedIn))
+  const exchangeOf = async (name: ExchangeName): Promise<Exchange> => {
+    const { client, clientSecret } = await server.clients.create({
+      name,
+      userId: ownerId,
+      redirectUris: [redirectUri],
+      ...(name !== 'code' && { openid: { id_token_signed_response_alg: name } }),
+    })
+    for (const { id } of users) await server.consents.grant(id, client.clientId, scopesOf(name))
+    return {
+      authorize: `/oauth/authorize?${authorizeQuery(name, client.clientId)}`,
+      cookies: users.map(({ cookie }) => cookie),
+      token: '/oauth/token',
+      authorization: basic(client.clientId, clientSecret),
+    }
+  }
+  return { code: await exchangeOf('code'), ES256: await exchangeOf('ES256') }
+}
 
 const seed = async (): Promise<Works> => {
   const user = await server.users.create({ email: 'bench@example.org', password: null })
@@ -97,6 +134,7 @@ const seed = async (): Promise<Works> => {
       tokens: keys,
       unknown: bearer('unknown'),
     },
+    ...(accountCount > 0 && { exchanges: await exchanges(user.id) }),
   }
 }
 

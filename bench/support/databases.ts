@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -31,6 +31,33 @@ export const postgresVersion = async (): Promise<string | undefined> => {
   } catch {
     return undefined
   }
+}
+
+let postmaster: Promise<string> | undefined
+
+const parentOf = async (process: string): Promise<string> =>
+  // The name of the program, in parentheses, may contain blanks.
+  (await readFile(`/proc/${process}/stat`, 'utf8')).split(') ')[1]?.split(' ')[1] ?? ''
+
+/**
+ * Returns the microseconds of processor time of all processes of the PostgreSQL server. Returns 0 if the server runs on
+ * another machine, or if none is configured.
+ */
+export const postgresCpu = async (): Promise<number> => {
+  if (!server) return 0
+  postmaster ??= query("select pid from pg_stat_activity where backend_type = 'checkpointer'").then(
+    ([row]) => parentOf(String(row?.pid)),
+  )
+  const parent = await postmaster
+  let nanoseconds = 0
+  for (const process of await readdir('/proc')) {
+    if (!/^\d+$/.test(process)) continue
+    // A process may end at any time.
+    if ((await parentOf(process).catch(() => '')) !== parent) continue
+    const times = await readFile(`/proc/${process}/schedstat`, 'utf8').catch(() => '0')
+    nanoseconds += Number(times.split(' ', 1)[0])
+  }
+  return nanoseconds / 1000
 }
 
 /** The databases of one run. Each measured server uses a separate database. `remove` deletes all databases. */

@@ -45,14 +45,23 @@ export interface StoreResults extends Run {
   readonly leftOut: readonly string[]
 }
 
-/** The server's processor time per code exchange in microseconds, for each round. */
+export interface ExchangeRound {
+  readonly requestsPerSecond: number
+  /** Microseconds of the server's processor time per request. */
+  readonly cpu: number
+  /** Microseconds of PostgreSQL's processor time per request. */
+  readonly postgres: number
+}
+
 export interface ExchangeResults extends Run {
   readonly connections: number
+  /** The number of users who log in. */
+  readonly accounts: number
   /** The number of codes of a round. */
   readonly codes: number
   readonly series: readonly (Described & {
     readonly store: StoreKind
-    readonly exchanges: Partial<Record<ExchangeName, number[]>>
+    readonly exchanges: Partial<Record<'authorize' | ExchangeName, ExchangeRound[]>>
   })[]
 }
 

@@ -10,6 +10,14 @@ import { getMigrations } from 'better-auth/db/migration'
 import { toNodeHandler } from 'better-auth/node'
 import { jwt } from 'better-auth/plugins'
 import pg from 'pg'
+import {
+  accounts,
+  authorizeQuery,
+  type Exchange,
+  type ExchangeName,
+  redirectUri,
+  scopesOf,
+} from '../../support/exchanges.ts'
 import { basic, form, place, refreshTokenCount, serve } from '../../support/serve.ts'
 import type { Works } from '../../support/works.ts'
 import { answer, bearerOf, notes } from './http.ts'
@@ -39,7 +47,11 @@ const auth = betterAuth({
     place.kind === 'postgres' ? new pg.Pool({ connectionString: place.at, max: 10 }) : inSqlite(),
   emailAndPassword: { enabled: true },
   disabledPaths: ['/token'],
-  plugins: [jwt(), provider, apiKey({ rateLimit: { enabled: false }, deferUpdates: true })],
+  plugins: [
+    jwt({ jwks: { keyPairConfig: { alg: 'ES256' } } }),
+    provider,
+    apiKey({ rateLimit: { enabled: false }, deferUpdates: true }),
+  ],
   rateLimit: { enabled: false },
   telemetry: { enabled: false },
   logger: { disabled: true },
@@ -100,7 +112,7 @@ const seed = async (): Promise<Works> => {
     headers,
     body: {
       client_name: 'Bench',
-      redirect_uris: ['https://client.example/cb'],
+      redirect_uris: [redirectUri],
       grant_types: ['authorization_code', 'client_credentials', 'refresh_token'],
       scope: scopes.join(' '),
       client_credentials_scopes: ['notes:read', 'notes:write'],
@@ -125,9 +137,33 @@ const seed = async (): Promise<Works> => {
     keys.push((await auth.api.createApiKey({ body })).key)
   }
 
+  const cookies: string[] = []
+  const withRefresh = (name: ExchangeName) => [...scopesOf(name), 'offline_access']
+  for (const number of accounts()) {
+    const account = await signUp(`user${number}`)
+    cookies.push(account.headers.get('cookie') ?? '')
+    const [at, userId] = [new Date(), account.user.id]
+    const consent = {
+      clientId: client_id,
+      userId,
+      scopes: withRefresh('ES256'),
+      createdAt: at,
+      updatedAt: at,
+    }
+    await context.context.adapter.create({ model: 'oauthConsent', data: consent })
+  }
+  // This plugin issues a refresh token only with the scope offline_access.
+  const exchange = (name: ExchangeName): Exchange => ({
+    authorize: `/api/auth/oauth2/authorize?${authorizeQuery(name, client_id, { scope: withRefresh(name).join(' ') })}`,
+    cookies,
+    token: '/api/auth/oauth2/token',
+    authorization: basic(client_id, client_secret),
+  })
+
   const asClient = { authorization: basic(client_id, client_secret), ...form }
   const unknown = { authorization: basic(client_id, 'wrong'), ...form }
   return {
+    exchanges: { code: exchange('code'), ES256: exchange('ES256') },
     token: {
       method: 'POST',
       path: '/api/auth/oauth2/token',

@@ -7,6 +7,7 @@ import {
   AuthorizationServer,
   generateRandomToken,
   JwtService,
+  type OAuthAuthCodeRepository,
   type OAuthClient,
   OAuthException,
   OAuthRequest,
@@ -15,6 +16,7 @@ import {
   type OAuthTokenRepository,
   type ResponseInterface,
 } from '@jmondi/oauth2-server'
+import { accounts, authorizeQuery, redirectUri } from '../../support/exchanges.ts'
 import { basic, form, refreshTokenCount, serve } from '../../support/serve.ts'
 import type { Works } from '../../support/works.ts'
 import { answer, bearerOf, formOf, notes } from './http.ts'
@@ -25,6 +27,10 @@ await sql.script(`create table if not exists token (
   access_token text primary key, access_expires_at bigint not null, refresh_token text unique, refresh_expires_at bigint,
   scopes text not null, client_id text not null, user_id text)`)
 
+await sql.script(`create table if not exists code (
+  code text primary key, expires_at bigint not null, redirect_uri text, scopes text not null, client_id text not null,
+  user_id text, challenge text, challenge_method text)`)
+
 const clientSecret = 'a-secret-of-the-client-32-bytes-and-more'
 const secretDigest = hash('sha256', clientSecret, 'buffer')
 const scopes: readonly OAuthScope[] = [{ name: 'notes:read' }, { name: 'notes:write' }]
@@ -32,8 +38,8 @@ const client: OAuthClient = {
   id: 'bench',
   name: 'Bench',
   secret: secretDigest.toString('hex'),
-  redirectUris: [],
-  allowedGrants: ['client_credentials', 'refresh_token'],
+  redirectUris: [redirectUri],
+  allowedGrants: ['authorization_code', 'client_credentials', 'refresh_token'],
   scopes: [...scopes],
 }
 
@@ -109,6 +115,52 @@ const tokens = {
   },
 } satisfies OAuthTokenRepository
 
+const codes = {
+  async issueAuthCode(ofClient, user, ofScopes) {
+    const expiresAt = new Date(Date.now() + 600_000)
+    return { code: generateRandomToken(), expiresAt, client: ofClient, user, scopes: ofScopes }
+  },
+  async persist(code) {
+    await sql.rows(
+      `insert into code (code, expires_at, redirect_uri, scopes, client_id, user_id, challenge, challenge_method)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [
+        code.code,
+        code.expiresAt.getTime(),
+        code.redirectUri ?? null,
+        code.scopes.map(({ name }) => name).join(' '),
+        code.client.id,
+        code.user ? String(code.user.id) : null,
+        code.codeChallenge ?? null,
+        code.codeChallengeMethod ?? null,
+      ],
+    )
+  },
+  async getByIdentifier(code) {
+    const [row] = await sql.rows('select * from code where code = $1', [code])
+    if (!row) throw OAuthException.badRequest('The code is unknown.')
+    return {
+      code,
+      expiresAt: new Date(Number(row.expires_at)),
+      redirectUri: String(row.redirect_uri),
+      scopes: String(row.scopes)
+        .split(' ')
+        .map((name) => ({ name })),
+      client,
+      user: { id: String(row.user_id) },
+      codeChallenge: String(row.challenge),
+      codeChallengeMethod: row.challenge_method as 'S256',
+    }
+  },
+  async isRevoked(code) {
+    const rows = await sql.rows('select 1 from code where code = $1', [code])
+    return rows.length === 0
+  },
+  async revoke(code) {
+    await sql.rows('delete from code where code = $1', [code])
+  },
+} satisfies OAuthAuthCodeRepository
+
 const jwt = new JwtService('a secret key for measurements, 32 bytes and more')
 const server = new AuthorizationServer(
   {
@@ -133,10 +185,18 @@ const server = new AuthorizationServer(
   jwt,
   { useOpaqueRefreshTokens: true },
 )
-server.enableGrantTypes('client_credentials', 'refresh_token')
+server.enableGrantTypes('client_credentials', 'refresh_token', {
+  grant: 'authorization_code',
+  authCodeRepository: codes,
+  userRepository: { getUserByCredentials: async (id) => ({ id }) },
+})
 
 const requestOf = async (request: IncomingMessage) =>
-  new OAuthRequest({ headers: request.headers, body: await formOf(request), query: {} })
+  new OAuthRequest({
+    headers: request.headers,
+    body: request.method === 'POST' ? await formOf(request) : {},
+    query: Object.fromEntries(new URL(request.url ?? '', 'http://localhost').searchParams),
+  })
 
 const send = (response: ServerResponse, { status, body, headers }: ResponseInterface): void => {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, String(value))
@@ -166,6 +226,13 @@ const respond = async (request: IncomingMessage, response: ServerResponse): Prom
   try {
     if (request.url === '/token')
       return send(response, await server.respondToAccessTokenRequest(await requestOf(request)))
+    if (request.url?.startsWith('/authorize?')) {
+      const asked = await server.validateAuthorizationRequest(await requestOf(request))
+      // The library has no sessions and consents, so the cookie names the user.
+      asked.user = { id: String(request.headers.cookie?.slice('user='.length)) }
+      asked.isAuthorizationApproved = true
+      return send(response, await server.completeAuthorizationRequest(asked))
+    }
     if (request.url === '/token/introspect')
       return send(response, await server.introspect(await requestOf(request)))
     await guard(request, response)
@@ -228,6 +295,14 @@ const seed = async (): Promise<Works> => {
       body: 'grant_type=refresh_token&refresh_token=',
       refreshTokens,
       unknown,
+    },
+    exchanges: {
+      code: {
+        authorize: `/authorize?${authorizeQuery('code', client.id)}`,
+        cookies: accounts().map((number) => `user=user${number}`),
+        token: '/token',
+        authorization: basic(client.id, clientSecret),
+      },
     },
   }
 }

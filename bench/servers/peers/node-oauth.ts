@@ -3,6 +3,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import OAuth2Server from '@node-oauth/oauth2-server'
+import { accounts, authorizeQuery, redirectUri } from '../../support/exchanges.ts'
 import { basic, form, refreshTokenCount, serve } from '../../support/serve.ts'
 import type { Works } from '../../support/works.ts'
 import { answer, formOf, notes } from './http.ts'
@@ -12,6 +13,9 @@ const sql = openSql()
 await sql.script(`create table if not exists token (
   access_token text primary key, access_expires_at bigint not null, refresh_token text unique, refresh_expires_at bigint,
   scope text not null, client_id text not null, user_id text not null)`)
+await sql.script(`create table if not exists code (
+  code text primary key, expires_at bigint not null, redirect_uri text not null, scope text not null, client_id text not null,
+  user_id text not null, challenge text not null, challenge_method text not null)`)
 await sql.script(`create table if not exists client (
   id text primary key, secret_digest text not null, grants text not null, redirect_uris text not null, active integer not null)`)
 
@@ -19,8 +23,8 @@ const clientSecret = 'a-secret-of-the-client-32-bytes-and-more'
 const secretDigest = hash('sha256', clientSecret, 'buffer')
 const client: OAuth2Server.Client = {
   id: 'bench',
-  grants: ['client_credentials', 'refresh_token'],
-  redirectUris: [],
+  grants: ['authorization_code', 'client_credentials', 'refresh_token'],
+  redirectUris: [redirectUri],
 }
 const user = { id: 'user' }
 
@@ -35,7 +39,11 @@ const findClient = async (id: string): Promise<[OAuth2Server.Client, Buffer] | u
   if (!readsClient) return id === client.id ? [client, secretDigest] : undefined
   const [row] = await sql.rows('select * from client where id = $1 and active = 1', [id])
   if (!row) return undefined
-  const found = { id: String(row.id), grants: String(row.grants).split(' '), redirectUris: [] }
+  const found = {
+    id: String(row.id),
+    grants: String(row.grants).split(' '),
+    redirectUris: [redirectUri],
+  }
   return [found, Buffer.from(String(row.secret_digest), 'hex')]
 }
 
@@ -51,13 +59,52 @@ const tokenOf = (row: Row): OAuth2Server.Token => ({
 const insert = `insert into token (access_token, access_expires_at, refresh_token, refresh_expires_at, scope, client_id, user_id)
   values ($1, $2, $3, $4, $5, $6, $7)`
 
-const model: OAuth2Server.ClientCredentialsModel &
+const model: OAuth2Server.AuthorizationCodeModel &
+  OAuth2Server.ClientCredentialsModel &
   OAuth2Server.RefreshTokenModel &
   OAuth2Server.RequestAuthenticationModel = {
   async getClient(id, secret) {
     const [found, digest] = (await findClient(id)) ?? []
+    // The authorization endpoint does not authenticate the client.
+    if (secret === null) return found
     const isRight = digest && timingSafeEqual(hash('sha256', secret ?? '', 'buffer'), digest)
     return found && isRight ? found : false
+  },
+  async saveAuthorizationCode(code, ofClient, ofUser) {
+    await sql.rows(
+      `insert into code (code, expires_at, redirect_uri, scope, client_id, user_id, challenge, challenge_method)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [
+        code.authorizationCode,
+        code.expiresAt.getTime(),
+        code.redirectUri,
+        code.scope?.join(' ') ?? '',
+        ofClient.id,
+        ofUser.id,
+        code.codeChallenge ?? '',
+        code.codeChallengeMethod ?? '',
+      ],
+    )
+    return { ...code, client: ofClient, user: ofUser }
+  },
+  async getAuthorizationCode(authorizationCode) {
+    const [row] = await sql.rows('select * from code where code = $1', [authorizationCode])
+    return (
+      row && {
+        authorizationCode,
+        expiresAt: dateOf(row.expires_at),
+        redirectUri: String(row.redirect_uri),
+        scope: String(row.scope).split(' '),
+        client,
+        user: { id: row.user_id },
+        codeChallenge: String(row.challenge),
+        codeChallengeMethod: String(row.challenge_method),
+      }
+    )
+  },
+  async revokeAuthorizationCode({ authorizationCode }) {
+    const rows = await sql.rows('delete from code where code = $1 returning 1', [authorizationCode])
+    return rows.length > 0
   },
   async getUserFromClient() {
     return user
@@ -122,7 +169,7 @@ const requestOf = async (request: IncomingMessage) =>
   new OAuth2Server.Request({
     method: request.method ?? 'GET',
     headers: request.headers as Record<string, string>,
-    query: {},
+    query: Object.fromEntries(new URL(request.url ?? '', 'http://localhost').searchParams),
     body: request.method === 'POST' ? await formOf(request) : {},
   })
 
@@ -131,11 +178,20 @@ const send = (response: ServerResponse, result: OAuth2Server.Response): void => 
   answer(response, result.status ?? 200, result.body)
 }
 
+/** The library has no sessions and consents, so the cookie names the user. */
+const cookieUser = {
+  handle: ({ headers }: OAuth2Server.Request) => ({ id: headers?.cookie?.slice('user='.length) }),
+}
+
 const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const result = new OAuth2Server.Response()
   try {
     if (request.url === '/token') {
       await oauth.token(await requestOf(request), result)
+      return send(response, result)
+    }
+    if (request.url?.startsWith('/authorize?')) {
+      await oauth.authorize(await requestOf(request), result, { authenticateHandler: cookieUser })
       return send(response, result)
     }
     await oauth.authenticate(await requestOf(request), result, { scope: ['notes:read'] })
@@ -178,6 +234,14 @@ const seed = async (): Promise<Works> => {
       body: 'grant_type=refresh_token&refresh_token=',
       refreshTokens,
       unknown,
+    },
+    exchanges: {
+      code: {
+        authorize: `/authorize?${authorizeQuery('code', client.id)}`,
+        cookies: accounts().map((number) => `user=user${number}`),
+        token: '/token',
+        authorization: basic(client.id, clientSecret),
+      },
     },
   }
 }

@@ -16,6 +16,7 @@ const grantable = new Set([
 export const inMemory = () => {
   const rows = new Map<string, AdapterPayload>()
   const byGrant = new Map<string, string[]>()
+  const byUid = new Map<string, string>()
   return class implements Adapter {
     readonly #name: string
     constructor(name: string) {
@@ -24,7 +25,8 @@ export const inMemory = () => {
     async upsert(id: string, payload: AdapterPayload) {
       const key = `${this.#name}:${id}`
       rows.set(key, payload)
-      const { grantId } = payload
+      const { grantId, uid } = payload
+      if (uid) byUid.set(uid, key)
       if (!grantId || !grantable.has(this.#name)) return
       const known = byGrant.get(grantId)
       if (known) known.push(key)
@@ -33,8 +35,8 @@ export const inMemory = () => {
     async find(id: string) {
       return rows.get(`${this.#name}:${id}`)
     }
-    async findByUid() {
-      return undefined
+    async findByUid(uid: string) {
+      return rows.get(byUid.get(uid) ?? '')
     }
     async findByUserCode() {
       return undefined
@@ -53,8 +55,8 @@ export const inMemory = () => {
   }
 }
 
-/** The PostgreSQL adapter of oidc-provider's examples, with prepared statements. */
-export const inPostgres = async () => {
+/** The PostgreSQL adapter of oidc-provider's examples, with prepared statements. Also runs on SQLite. */
+export const inDatabase = async () => {
   const sql = openSql()
   await sql.script(`create table if not exists oidc (
     name text not null, id text not null, payload json not null, grant_id text, user_code text, uid text,
@@ -70,7 +72,9 @@ export const inPostgres = async () => {
   const first = async (text: string, values: readonly string[]) => {
     const [row] = await sql.rows(`${select} ${text}`, values)
     if (!row) return undefined
-    const payload = row.payload as AdapterPayload
+    // SQLite stores JSON as text.
+    const payload: AdapterPayload =
+      typeof row.payload === 'string' ? JSON.parse(row.payload) : row.payload
     return row.consumed_at ? { ...payload, consumed: Number(row.consumed_at) } : payload
   }
   return class implements Adapter {

@@ -1,25 +1,34 @@
 // oidc-provider: https://github.com/panva/node-oidc-provider. The router of oidc-provider serves all endpoints except
 // the resource, which looks up the token with the model's `find`, as in the documentation.
-import { generateKeyPairSync } from 'node:crypto'
+import { createHmac, generateKeyPairSync } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import Provider from 'oidc-provider'
-import { basic, form, place, refreshTokenCount, serve } from '../../support/serve.ts'
+import {
+  accounts,
+  authorizeQuery,
+  type Exchange,
+  type ExchangeName,
+  redirectUri,
+  scopesOf,
+} from '../../support/exchanges.ts'
+import { basic, form, refreshTokenCount, serve } from '../../support/serve.ts'
 import type { Works } from '../../support/works.ts'
 import { answer, bearerOf, notes } from './http.ts'
-import { inMemory, inPostgres } from './oidc-provider-stores.ts'
+import { inDatabase, inMemory } from './oidc-provider-stores.ts'
 
 const clientId = 'bench'
 const clientSecret = 'a-secret-of-the-client-32-bytes-and-more'
+const cookieKey = 'a key for cookies, 32 bytes and more'
 const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })
 
 const provider = new Provider('http://localhost:3000', {
-  adapter: place.kind === 'postgres' ? await inPostgres() : inMemory(),
+  adapter: process.env.BENCH_MEMORY === 'on' ? inMemory() : await inDatabase(),
   clients: [
     {
       client_id: clientId,
       client_secret: clientSecret,
       grant_types: ['authorization_code', 'client_credentials', 'refresh_token'],
-      redirect_uris: ['https://client.example/cb'],
+      redirect_uris: [redirectUri],
       scope: 'openid offline_access notes:read notes:write',
       id_token_signed_response_alg: 'ES256',
     },
@@ -31,12 +40,17 @@ const provider = new Provider('http://localhost:3000', {
     introspection: { enabled: true },
     revocation: { enabled: true },
   },
+  // Issue a refresh token for each code, as svc-oauth2server does.
+  issueRefreshToken: async () => true,
   rotateRefreshToken: true,
   findAccount: (_context, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
-  cookies: { keys: ['a key for cookies, 32 bytes and more'] },
+  cookies: { keys: [cookieKey] },
   jwks: { keys: [{ ...key, use: 'sig' }] },
   ttl: {
     AccessToken: 3600,
+    AuthorizationCode: 600,
+    IdToken: 3600,
+    Session: 14 * 86_400,
     ClientCredentials: 3600,
     Grant: 30 * 86_400,
     RefreshToken: 30 * 86_400,
@@ -54,6 +68,21 @@ const respond: RequestListener = async (request, response) => {
   answer(response, 200, notes)
 }
 
+/** Stores the session of a user with the consent to this client. @returns the cookies of the user */
+const signedIn = async (number: number): Promise<string> => {
+  const accountId = `user${number}`
+  const grant = new provider.Grant({ accountId, clientId })
+  grant.addOIDCScope(scopesOf('ES256').join(' '))
+  const session = new provider.Session()
+  session.loginAccount({ accountId })
+  session.ensureClientContainer(clientId)
+  session.grantIdFor(clientId, await grant.save())
+  await session.save(14 * 86_400)
+  const cookie = `_session=${session.jti}`
+  const signature = createHmac('sha1', cookieKey).update(cookie).digest('base64url')
+  return `${cookie}; _session.sig=${signature}`
+}
+
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const seed = async (): Promise<Works> => {
   const client = await provider.Client.find(clientId)
@@ -69,6 +98,14 @@ const seed = async (): Promise<Works> => {
   const refreshTokens: string[] = []
   for (let count = 0; count < refreshTokenCount; count += 1)
     refreshTokens.push(await new provider.RefreshToken(await about('notes:read')).save())
+
+  const cookies = await Promise.all(accounts().map(signedIn))
+  const exchange = (name: ExchangeName): Exchange => ({
+    authorize: `/auth?${authorizeQuery(name, clientId)}`,
+    cookies,
+    token: '/token',
+    authorization: basic(clientId, clientSecret),
+  })
 
   const asClient = { authorization: basic(clientId, clientSecret), ...form }
   const unknown = { authorization: basic(clientId, 'wrong'), ...form }
@@ -102,6 +139,7 @@ const seed = async (): Promise<Works> => {
       refreshTokens,
       unknown,
     },
+    exchanges: { code: exchange('code'), ES256: exchange('ES256') },
   }
 }
 
