@@ -64,12 +64,13 @@ const openerOf = (
     const read = inMemory ? write : over(reader)
     const file = inMemory ? undefined : sqliteWorkerFile()
     const purge = file ? over(new SqliteThread(file, path, synchronous)) : write
-    const hot = inMemory ? undefined : sqliteHotPaths({ reader, writer, write, batch })
     // A column of type `uuid` has numeric affinity in SQLite, which would convert some identifiers to numbers.
     const userKey = keyType === 'uuid' ? 'text' : keyType
     const types = { id: 'integer', userKey } as const
     // SQLite runs only one writing transaction at a time, so the store does not lock rows.
-    const store = sqlStore(newHandle({ read, write, purge, users, types, locking: false, hot }))
+    const tables = { read, write, purge, users, types, locking: false }
+    const hot = inMemory ? undefined : sqliteHotPaths({ reader, writer, tables, batch })
+    const store = sqlStore(newHandle({ ...tables, hot }))
     if (inMemory) return store
     const probe = new SqliteWriteProbe(write)
     const ping = async (): Promise<void> => {

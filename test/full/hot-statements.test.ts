@@ -123,10 +123,9 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
       ),
   'authorizations.reserveIds': async (store) => async () => store.authorizations.reserveIds?.(),
   'authorizations.insertWithToken': async (store) => {
-    const ids = await store.authorizations.reserveIds?.()
     // A transaction has no such operation, because it inserts the rows one by one.
-    const rows = ids && (await authorizedToken(store, ids))
-    return async () => rows && store.authorizations.insertWithToken?.(rows)
+    const rows = await authorizedToken(store, await store.authorizations.reserveIds?.())
+    return async () => store.authorizations.insertWithToken?.(rows)
   },
   'authorizations.find': async (store, { clientId }) => {
     const id = await anAuthorization(store, { clientId })

@@ -1,60 +1,115 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { postgres } from 'svc-oauth2server/postgres'
+import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Digest } from '../../src/crypto/digest.ts'
 import type { AuthorizedToken } from '../../src/store/contract/authorizations.ts'
-import { postgres } from '../../src/store/postgres.ts'
-import type { OpenStore } from '../../src/store/store.ts'
+import { UniqueViolation } from '../../src/store/contract/errors.ts'
+import type { OpenStore, StoreOpener } from '../../src/store/store.ts'
+import { databaseFolder } from '../support/database-folder.ts'
 import { lacks } from '../support/needs.ts'
-import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
-import { authorizedToken, digest } from './rows.ts'
+import { makeDatabase } from '../support/postgres.ts'
+import { auditRow, authorizedToken, consentRow, digest, text } from './rows.ts'
 
-describe.skipIf(await lacks('postgres'))('PostgreSQL: one statement redeems a code', () => {
-  let database: TestDatabase
+interface Database {
+  readonly opener: StoreOpener
+  readonly drop: () => Promise<unknown>
+}
+
+const databases: Readonly<Record<string, () => Promise<Database>>> = {
+  async SQLite() {
+    const folder = await databaseFolder()
+    return {
+      opener: sqlite(join(folder, 'test.sqlite')),
+      drop: () => rm(folder, { recursive: true }),
+    }
+  },
+  async PostgreSQL() {
+    const { url, drop } = await makeDatabase()
+    return { opener: postgres(url), drop }
+  },
+}
+
+const isLacking = await lacks('postgres')
+
+describe.each(Object.entries(databases))('%s: a code is redeemed at once', (name, create) => {
+  let database: Database
   let store: OpenStore
+  /** A store on the same database, like that of another process. */
+  let other: OpenStore
   beforeAll(async () => {
-    database = await makeDatabase()
-    store = await postgres(database.url).open()
+    if (name === 'PostgreSQL' && isLacking) return
+    database = await create()
+    store = await database.opener.open()
     await store.migrate()
+    other = await database.opener.open()
   })
   afterAll(async () => {
-    await store.close()
-    await database.drop()
+    await store?.close()
+    await other?.close()
+    await database?.drop()
   })
+  const check = test.skipIf(name === 'PostgreSQL' && isLacking)
 
+  const reserved = async () => store.authorizations.reserveIds?.()
   const rows = async (over?: Partial<AuthorizedToken>): Promise<AuthorizedToken> => {
-    const ids = await store.authorizations.reserveIds?.()
-    if (!ids) throw new Error('The store reserves no IDs.')
-    return authorizedToken(store, ids, over)
+    const event = auditRow({ clientId: text() })
+    const eventOf: AuthorizedToken['eventOf'] = (ids) => ({ ...event, ...ids })
+    return authorizedToken(store, await reserved(), { eventOf, ...over })
   }
   /** The rows of the same code, with other IDs and secrets. */
-  const again = async (all: AuthorizedToken): Promise<AuthorizedToken> => {
-    const { ids, token } = await rows()
-    const { authorizationId } = ids
-    return { ...all, ids, token: { ...token, fields: { ...all.token.fields, authorizationId } } }
+  const again = async (all: AuthorizedToken): Promise<AuthorizedToken> => ({
+    ...all,
+    ids: await reserved(),
+  })
+  const insert = async (all: AuthorizedToken, into = store) =>
+    into.authorizations.insertWithToken?.(all)
+  const written = async ({ authorization, eventOf }: AuthorizedToken) => {
+    const clientId = eventOf({ authorizationId: 0, tokenId: 0 }).clientId ?? undefined
+    const made = await store.authorizations.findByCode(authorization.codeDigest as Digest)
+    return {
+      made,
+      token: made && (await store.tokens.ofAuthorization(made.id)),
+      events: (await store.audit.latest({ clientId }, { after: null, limit: 10 })).items,
+    }
   }
-  const insert = async (all: AuthorizedToken) => store.authorizations.insertWithToken?.(all)
-  const events = () => database.query('select id from oauth2server_audit')
 
-  test('inserts the authorization, the token and the event with the reserved IDs [T4501]', async () => {
+  check('inserts the authorization, the token and the event [T4501]', async () => {
     const all = await rows()
-    const before = (await events()).length
-    expect(await insert(all)).toBe(true)
-    expect(await store.authorizations.find(all.ids.authorizationId)).toMatchObject({
-      scopes: all.authorization.scopes,
-      userId: all.authorization.userId,
-      revokedAt: null,
-    })
-    expect((await store.tokens.find(all.ids.tokenId))?.fields).toMatchObject({
-      authorizationId: all.ids.authorizationId,
-      scopes: all.token.fields.scopes,
-    })
-    expect((await events()).length).toBe(before + 1)
+    const ids = await insert(all)
+    if (all.ids) expect(ids).toEqual(all.ids)
+    const { scopes, userId } = all.authorization
+    const { made, token, events } = await written(all)
+    expect(made).toMatchObject({ id: ids?.authorizationId, scopes, userId, revokedAt: null })
+    expect(token?.fields).toMatchObject({ id: ids?.tokenId, authorizationId: made?.id, userId })
+    expect(events).toEqual([expect.objectContaining(ids ?? {})])
   })
 
-  test('of eight concurrent inserts with the same code, one succeeds [T4502]', async () => {
+  check('of eight concurrent inserts with the same code, one succeeds [T4502]', async () => {
     const all = await rows()
     const others = await Promise.all(Array.from({ length: 8 }, () => again(all)))
-    const results = await Promise.all(others.map(insert))
+    const results = await Promise.all(others.map((one, at) => insert(one, at % 2 ? other : store)))
     expect(results.filter(Boolean)).toHaveLength(1)
+    expect((await written(all)).events).toHaveLength(1)
+  })
+
+  check('an insert that fails does not undo the inserts beside it [T4730]', async () => {
+    const [taken, right] = [await rows(), await rows()]
+    await insert(taken)
+    const token = (await written(taken)).token
+    const wrong = {
+      ...(await rows()),
+      tokenOf: (authorizationId: number) => ({
+        ...taken.tokenOf(authorizationId),
+        accessDigest: token?.accessDigest as Digest,
+      }),
+    }
+    const [failed, done] = await Promise.allSettled([insert(wrong), insert(right)])
+    expect(failed).toMatchObject({ status: 'rejected', reason: expect.any(UniqueViolation) })
+    expect(done).toMatchObject({ status: 'fulfilled', value: expect.any(Object) })
+    expect(await written(wrong)).toEqual({ made: undefined, token: undefined, events: [] })
+    expect((await written(right)).events).toHaveLength(1)
   })
 
   const refused: Readonly<Record<string, (all: AuthorizedToken) => Promise<AuthorizedToken>>> = {
@@ -71,8 +126,22 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL: one statement redeems a co
       ...all,
       consent: { ...all.consent, scopes: ['a', 'c'] },
     }),
+    'the consent covers only a scope that contains the scope': async (all) => {
+      const { userId, clientKey } = all.authorization
+      const { id } = all.consent
+      const scopes = ['ab', 'b']
+      if (userId !== null)
+        await store.consents.put(consentRow({ id, userId, clientId: '', clientKey, scopes }))
+      return all
+    },
     'the session ended': async (all) => {
       await store.sessions.delete(all.sessionId as Digest)
+      return all
+    },
+    'the user was deactivated': async (all) => {
+      const { userId } = all.authorization
+      const user = userId === null ? undefined : await store.users.find(userId)
+      if (user) await store.users.update({ ...user, active: false })
       return all
     },
     'the user has too many authorizations': async (all) => {
@@ -83,16 +152,14 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL: one statement redeems a co
     },
   }
   for (const [reason, prepared] of Object.entries(refused))
-    test(`inserts nothing if ${reason} [T4503]`, async () => {
+    check(`inserts nothing if ${reason} [T4503]`, async () => {
       const all = await prepared(await rows())
-      const before = (await events()).length
-      expect(await insert(all)).toBe(false)
-      expect(await store.authorizations.find(all.ids.authorizationId)).toBeUndefined()
-      expect(await store.tokens.find(all.ids.tokenId)).toBeUndefined()
-      expect((await events()).length).toBe(before)
+      const { events } = await written(all)
+      expect(await insert(all)).toBeUndefined()
+      expect(await written(all)).toEqual({ made: undefined, token: undefined, events })
     })
 
-  test('a grant without a session needs no session [T4504]', async () => {
-    expect(await insert({ ...(await rows()), sessionId: null })).toBe(true)
+  check('a grant without a session needs no session [T4504]', async () => {
+    expect(await insert({ ...(await rows()), sessionId: null })).toBeDefined()
   })
 })

@@ -104,15 +104,22 @@ describe('query plans: SQLite', () => {
     folder = await mkdtemp(join(tmpdir(), 'oauth2server-test-'))
     path = join(folder, 'test.sqlite')
     found = await statementsOf(sqlite(path), (note) => {
-      const { run } = SqliteDatabase.prototype
-      return vi.spyOn(SqliteDatabase.prototype, 'run').mockImplementation(function (
-        this: SqliteDatabase,
-        sql,
-        parameters,
-      ) {
-        note(sql, parameters)
-        return run.call(this, sql, parameters)
+      const spies = (['run', 'now'] as const).map((name) => {
+        const original = SqliteDatabase.prototype[name]
+        return vi.spyOn(SqliteDatabase.prototype, name).mockImplementation(function (
+          this: SqliteDatabase,
+          sql: string,
+          parameters: readonly unknown[],
+        ) {
+          note(sql, parameters)
+          return Reflect.apply(original, this, [sql, parameters])
+        } as never)
       })
+      return {
+        mockRestore() {
+          for (const spied of spies) spied.mockRestore()
+        },
+      }
     })
   })
   afterAll(() => rm(folder, { recursive: true }))

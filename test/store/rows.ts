@@ -164,7 +164,7 @@ export const sessionRow = (
 /** The rows of a redeemed code, with a consent and a session that allow the insert. */
 export const authorizedToken = async (
   store: Store,
-  ids: ReservedIds,
+  ids: ReservedIds | undefined,
   over: Partial<AuthorizedToken> = {},
 ): Promise<AuthorizedToken> => {
   const [userId, clientId] = [await aUser(store), await aClient(store)]
@@ -172,12 +172,12 @@ export const authorizedToken = async (
   await store.consents.insert(consent)
   const session = sessionRow({ userId })
   await store.sessions.insert(session)
-  const { authorizationId } = ids
   return {
     ids,
     authorization: authorizationRow({ clientId, userId, codeDigest: digest('authorization_code') }),
-    token: tokenRow({ clientId, userId, authorizationId, refreshExpires: 2_000 }, refreshable()),
-    event: auditRow(),
+    tokenOf: (authorizationId) =>
+      tokenRow({ clientId, userId, authorizationId, refreshExpires: 2_000 }, refreshable()),
+    eventOf: () => auditRow(),
     consent: { id: consent.consent.id, scopes: ['a', 'b'] },
     sessionId: session.id,
     most: 10,

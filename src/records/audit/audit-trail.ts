@@ -62,16 +62,21 @@ export class AuditTrail {
     return tx.audit.add(this.#sealed(this.#event(name, about)))
   }
 
-  /** Records an event in the statement of its change. Tells the listener if the statement had an effect. */
-  async addWith<Name extends AuditEventName>(
+  /**
+   * Records an event in the statement of its change, which knows the IDs of the subject. Tells the listener if the
+   * statement had an effect.
+   */
+  async addWith<Name extends AuditEventName, Ids extends Partial<AuditSubject>>(
     name: Name,
     about: About<Name>,
-    write: (event: SealedAuditEvent) => Promise<boolean>,
-  ): Promise<boolean> {
-    const event = this.#sealed(this.#event(name, about))
-    const isWritten = await write(event)
-    if (isWritten) this.#options.listener.notify(event)
-    return isWritten
+    write: (eventOf: (ids: Ids) => SealedAuditEvent) => Promise<Ids | undefined>,
+  ): Promise<Ids | undefined> {
+    // The statement may run in the context of another request, so take the origin of this request now.
+    const event = this.#event(name, about)
+    const withIds = (ids: Ids) => ({ ...event, ...ids }) as AuditEvent
+    const ids = await write((ids) => this.#sealed(withIds(ids)))
+    if (ids) this.#options.listener.notify(withIds(ids))
+    return ids
   }
 
   /**
@@ -152,22 +157,21 @@ export const ofClient = (
   subject: name,
 })
 
+/** A token in an event. The ID is missing if the database has not assigned it yet. */
+export type AboutToken = Pick<TokenFields, 'clientId' | 'userId' | 'authorizationId'> &
+  Partial<Pick<TokenFields, 'id'>>
+
 /**
  * Returns the fields of an event about a token.
  * @param name the name of the client or of the personal token
  */
 export const ofToken = (
-  {
-    id,
-    clientId,
-    userId,
-    authorizationId,
-  }: Pick<TokenFields, 'id' | 'clientId' | 'userId' | 'authorizationId'>,
+  { id, clientId, userId, authorizationId }: AboutToken,
   name: string,
 ): Partial<AuditSubject> => ({
   userId,
   clientId,
-  tokenId: id,
+  tokenId: id ?? null,
   authorizationId,
   subject: name,
 })

@@ -1,15 +1,14 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import type { UserRedemption } from '../../model/redemption.ts'
+import type { ReservedIds, UserRedemption } from '../../model/redemption.ts'
 import { isWithin } from '../../model/scope.ts'
 import type { IssuedToken } from '../../model/token.ts'
 import { storedUserAgent } from '../../model/user-agent.ts'
-import type { NewAuthorization } from '../../store/contract/authorizations.ts'
+import type { AuthorizedToken, NewAuthorization } from '../../store/contract/authorizations.ts'
 import {
   ReferenceNotFound,
   StoreUnavailable,
   UniqueViolation,
 } from '../../store/contract/errors.ts'
-import type { NewToken } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 import type { About } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
@@ -74,27 +73,27 @@ export const issueForUser = async (
             createdAt: fields.createdAt,
             expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
           }
-          const rowsOf = (authorizationId: number) => {
+          const tokenOf = (authorizationId: number) => {
             const { scopes, resources, createdAt } = authorization
             const granted = { scopes, resources, createdAt }
-            const issued = { ...data, granted, fields: { ...data.fields, authorizationId } }
-            return {
-              token: sealedToken(context, issued),
-              about: (id: number) => issuedFor(redemption, { ...issued.fields, id }, grant),
-            }
+            return sealedToken(context, {
+              ...data,
+              granted,
+              fields: { ...data.fields, authorizationId },
+            })
           }
-          const atOnce = await insertAtOnce(redemption, authorization, rowsOf, context)
-          if (atOnce) return atOnce
+          const about = issuedFor(redemption, data.fields, grant)
+          const atOnce = await insertAtOnce(redemption, { authorization, tokenOf }, about, context)
+          if (atOnce) return { id: atOnce.tokenId, authorizationId: atOnce.authorizationId }
           return turns.transaction(store, row, async (tx) => {
             const authorizationId = await tx.authorizations.insertOnce(authorization)
             if (authorizationId === undefined) throw new CodeWasRedeemed()
             await mustStillHold(redemption, context, tx)
-            const { token, about } = rowsOf(authorizationId)
-            const id = await tx.tokens.insert(token)
-            if (id === undefined) throw new UniqueViolation()
-            await context.audit.add(tx, 'token.issued', about(id))
+            const tokenId = await tx.tokens.insert(tokenOf(authorizationId))
+            if (tokenId === undefined) throw new UniqueViolation()
+            await context.audit.add(tx, 'token.issued', { ...about, tokenId, authorizationId })
             isNearLimit = await endOldest(redemption, context, tx)
-            return { id, authorizationId }
+            return { id: tokenId, authorizationId }
           })
         },
       ),
@@ -108,31 +107,24 @@ export const issueForUser = async (
   }
 }
 
-interface Rows {
-  readonly token: NewToken
-  readonly about: (tokenId: number) => About<'token.issued'>
-}
-
 /**
- * Inserts all rows in one statement, which checks the consent, the session and the user again. Returns undefined
- * without effect if the store has no such statement, or if the statement refuses. The transaction then finds out why.
+ * Inserts all rows at once if the consent, the session and the user still hold. Returns undefined without effect if the
+ * store has no such operation, or if a condition is not met. The transaction then finds out why.
  */
 const insertAtOnce = async (
   { reserved: ids, under, scopes }: UserRedemption,
-  authorization: NewAuthorization,
-  rowsOf: (authorizationId: number) => Rows,
+  rows: Pick<AuthorizedToken, 'authorization' | 'tokenOf'>,
+  about: About<'token.issued'>,
   { store, settings, audit }: RecordsContext,
-): Promise<{ readonly id: number; readonly authorizationId: number } | undefined> => {
-  const { insertWithToken } = store.authorizations
+): Promise<ReservedIds | undefined> => {
+  const { insertWithToken, reserveIds } = store.authorizations
   const most = settings.authorizationsPerApplication - concurrentExchanges
-  if (!ids || !under || !insertWithToken || most < 1) return undefined
-  const { token, about } = rowsOf(ids.authorizationId)
+  if (!under || !insertWithToken || (reserveIds && !ids) || most < 1) return undefined
   const consent = { id: under.consentId, scopes }
   const { sessionId } = under
-  const isInserted = await audit.addWith('token.issued', about(ids.tokenId), (event) =>
-    insertWithToken({ ids, authorization, token, event, consent, sessionId, most }),
+  return audit.addWith('token.issued', about, (eventOf) =>
+    insertWithToken({ ...rows, ids, eventOf, consent, sessionId, most }),
   )
-  return isInserted ? { id: ids.tokenId, authorizationId: ids.authorizationId } : undefined
 }
 
 // Check the consent, the session and the user again, because they may have changed after the first check.

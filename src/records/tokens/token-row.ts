@@ -8,7 +8,7 @@ import { sectorOf, sectorSince } from '../../model/sector.ts'
 import { type IssuedToken, Token, type TokenFields, type TokenSubject } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import type { NewToken, StoredToken } from '../../store/contract/tokens.ts'
-import { type About, ofToken } from '../audit/audit-trail.ts'
+import { type About, type AboutToken, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { accessClaims, refreshClaims } from '../seals/claims.ts'
@@ -203,7 +203,7 @@ export const unopened = async (
 /** Returns the fields of the audit event `token.issued`. */
 export const issuedFor = (
   redemption: Exclude<Redemption, RefreshRedemption>,
-  token: Pick<TokenFields, 'id' | 'clientId' | 'userId' | 'authorizationId' | 'scopes'>,
+  token: AboutToken & Pick<TokenFields, 'scopes'>,
   grant: string | undefined,
 ): About<'token.issued'> => {
   const subject = redemption.type === 'narrowing' ? redemption.parent.user : redemption.subject

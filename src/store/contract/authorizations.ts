@@ -15,10 +15,11 @@ export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedA
 
 /** The rows of a new authorization, and the conditions of its insert. */
 export interface AuthorizedToken {
-  readonly ids: ReservedIds
+  /** The IDs from `reserveIds`; undefined if the store has no `reserveIds`, and assigns the IDs when it inserts. */
+  readonly ids: ReservedIds | undefined
   readonly authorization: NewAuthorization
-  readonly token: NewToken
-  readonly event: SealedAuditEvent
+  readonly tokenOf: (authorizationId: number) => NewToken
+  readonly eventOf: (ids: ReservedIds) => SealedAuditEvent
   /** The consent that must cover these scopes. */
   readonly consent: { readonly id: string; readonly scopes: readonly string[] }
   /** The session that must exist; null for a grant that outlives its session. */
@@ -28,14 +29,16 @@ export interface AuthorizedToken {
 }
 
 export interface AuthorizationStore {
-  /** Assigns the IDs of a new authorization and its token. Missing if the store has no `insertWithToken`. */
+  /** Assigns the IDs of a new authorization and its token. Missing if `insertWithToken` assigns them or is missing. */
   readonly reserveIds?: (() => Promise<ReservedIds>) | undefined
   /**
-   * Inserts an authorization with its token and its event in one statement. Returns false and inserts nothing if the code
-   * was redeemed or a condition is not met. Missing in transactions, and in a store where a transaction costs as little.
+   * Atomically inserts an authorization with its token and its event. Returns undefined and inserts nothing if the code
+   * was redeemed or a condition is not met. Missing in transactions and in a database in memory.
    * @throws UniqueViolation for a token value that exists
    */
-  readonly insertWithToken?: ((rows: AuthorizedToken) => Promise<boolean>) | undefined
+  readonly insertWithToken?:
+    | ((rows: AuthorizedToken) => Promise<ReservedIds | undefined>)
+    | undefined
   /** Inserts an authorization. Returns its ID, or undefined if another request has redeemed the code. */
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>

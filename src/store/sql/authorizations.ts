@@ -74,7 +74,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
     .where(isThere(handle, { userId: 'a.user_id', createdAt: 'a.created_at' }, 'u'))
   return {
-    ...(hot?.insertWithToken && {
+    ...(hot && {
       reserveIds: hot.reserveIds,
       insertWithToken: hot.insertWithToken,
     }),

@@ -15,12 +15,13 @@ export interface Lookup<Row> {
  * The frequent operations of token requests and bearer checks. Each operation runs in a separate transaction, or in a
  * batch with concurrent operations. Therefore, an operation cannot be part of a transaction of its caller.
  */
-export interface HotPaths extends Pick<AuthorizationStore, 'reserveIds' | 'insertWithToken'> {
+export interface HotPaths extends Pick<AuthorizationStore, 'reserveIds'> {
   /**
    * Creates the function for a look-up. All callers must share this function, because it combines concurrent calls into
    * batches.
    */
   lookup<Row>(lookup: Lookup<Row>): (key: string) => Promise<Row | undefined>
+  readonly insertWithToken: NonNullable<AuthorizationStore['insertWithToken']>
   /**
    * Inserts a token and returns its ID, or undefined on a unique violation.
    * @throws ClientChanged if the insert cannot verify that the client still has this version

@@ -106,8 +106,10 @@ export const postgresHotPaths = ({
     },
     insertWithToken: (rows) =>
       alone(async () => {
-        const { rows: inserted } = await dialect.runOnce(insertWithToken, [parametersOf(rows)])
-        return inserted.length > 0
+        if (!rows.ids) return undefined
+        const parameters = [parametersOf(rows, rows.ids)]
+        const { rows: inserted } = await dialect.runOnce(insertWithToken, parameters)
+        return inserted.length > 0 ? rows.ids : undefined
       }),
   }
   if (!batch) {

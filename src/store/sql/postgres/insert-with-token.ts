@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
+import type { ReservedIds } from '../../../model/redemption.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
 import { newAuthorizationColumns, toRow as toAuthorizationRow } from '../authorizations.ts'
 import type { SqlType } from '../columns.ts'
-import { liveConsents } from '../consents.ts'
+import { grantOf } from '../grant.ts'
 import type { TableHandle } from '../handle.ts'
-import { liveSessions } from '../sessions.ts'
 import { tokenColumnNames, tokenColumns, toRow as toTokenRow } from '../tokens/columns.ts'
 
 /** Selects the next IDs of an authorization and of a token. */
@@ -14,19 +14,14 @@ export const reservedIds = `select
   nextval(pg_get_serial_sequence('oauth2server_token', 'id')) as "tokenId"`
 
 /** Returns the only parameter of the statement: all values as one JSON text. */
-export const parametersOf = ({
-  ids,
-  authorization,
-  token,
-  event,
-  consent,
-  sessionId,
-  most,
-}: AuthorizedToken): string =>
+export const parametersOf = (
+  { authorization, tokenOf, eventOf, consent, sessionId, most }: AuthorizedToken,
+  ids: ReservedIds,
+): string =>
   JSON.stringify({
     new_authorization: { id: ids.authorizationId, ...toAuthorizationRow(authorization) },
-    new_token: { id: ids.tokenId, ...toTokenRow(token) },
-    event: toAuditRow(event),
+    new_token: { id: ids.tokenId, ...toTokenRow(tokenOf(ids.authorizationId)) },
+    event: toAuditRow(eventOf(ids)),
     consent_id: consent.id,
     consent_scopes: consent.scopes,
     session_id: sessionId,
@@ -50,22 +45,16 @@ export const insertWithTokenStatement = (handle: TableHandle): string => {
   const tokenTypes = Object.fromEntries(
     tokenColumnNames.map((name) => [name, tokenColumns[name].type]),
   )
-  const given = (name: string) => sql.raw(`(select ${name} from given)`)
-  const consent = liveConsents(handle)
-    .clearSelect()
-    .select('s.id')
-    .where(sql<boolean>`s.user_id = (select user_id from new_authorization)`)
-    .where(sql<boolean>`s.client_key = (select client_key from new_authorization)`)
-    .where(sql<boolean>`s.id = ${given('consent_id')}`)
-    .where(sql<boolean>`string_to_array(s.scopes, ' ') @> ${given('consent_scopes')}`)
-    .$if(handle.users !== 'elsewhere', (q) =>
-      q.where(sql<boolean>`u.active::text in ('1', 'true')`),
-    )
-    .forShare(['s'])
-  const session = liveSessions(handle)
-    .select('s.id')
-    .where(sql<boolean>`s.id = ${given('session_id')}`)
-    .forShare(['s'])
+  const given = (name: string) => sql.raw<never>(`(select ${name} from given)`)
+  const { consent, session } = grantOf(handle, {
+    userId: sql.raw<never>('(select user_id from new_authorization)'),
+    clientKey: sql.raw<never>('(select client_key from new_authorization)'),
+    consentId: given('consent_id'),
+    sessionId: given('session_id'),
+  })
+  const covering = consent.where(
+    sql<boolean>`string_to_array(s.scopes, ' ') @> ${given('consent_scopes')}`,
+  )
   const names = Object.keys(newAuthorizationColumns).join(', ')
   const tokenNames = tokenColumnNames.join(', ')
   const eventNames = auditColumnNames.join(', ')
@@ -74,8 +63,8 @@ export const insertWithTokenStatement = (handle: TableHandle): string => {
       select * from json_to_record($1::json) as given (consent_id text, consent_scopes text[], session_id text, most integer)
     ), ${sql.raw(record('new_authorization', newAuthorizationColumns))},
     ${sql.raw(record('new_token', tokenTypes))},
-    consent as materialized (${consent}),
-    session as materialized (${session}),
+    consent as materialized (${covering.forShare(['s'])}),
+    session as materialized (${session.forShare(['s'])}),
     inserted as (
       insert into oauth2server_authorization (id, ${sql.raw(names)})
       select id, ${sql.raw(names)} from new_authorization as n

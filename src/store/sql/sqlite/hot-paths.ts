@@ -1,20 +1,17 @@
-import type { Kysely } from 'kysely'
+import type { ReservedIds } from '../../../model/redemption.ts'
 import { ClientChanged, StoreUnavailable } from '../../contract/errors.ts'
 import { batched, batchedLookup } from '../batches.ts'
+import type { Handle, TableHandle } from '../handle.ts'
 import type { HotPaths } from '../hot-paths.ts'
-import type { Tables } from '../tables.ts'
 import { tokenColumnNames } from '../tokens/columns.ts'
 import { afterReplacement, replacePair } from '../tokens/rotation.ts'
 import type { SqliteDatabase } from './database.ts'
-
-const insertToken = `insert into oauth2server_token (${tokenColumnNames.join(', ')})
-  values (${tokenColumnNames.map(() => '?').join(', ')}) on conflict do nothing returning id`
+import { insertsWithToken, insertToken } from './insert-with-token.ts'
 
 export interface SqliteHotPathsOptions {
   readonly reader: SqliteDatabase
   readonly writer: SqliteDatabase
-  /** The connection of this thread that writes. */
-  readonly write: Kysely<Tables>
+  readonly tables: TableHandle & Pick<Handle, 'write'>
   /** Whether concurrent writes share a commit, and concurrent look-ups of the same key share a query. */
   readonly batch: boolean
 }
@@ -26,13 +23,13 @@ export interface SqliteHotPathsOptions {
 export const sqliteHotPaths = ({
   reader,
   writer,
-  write,
+  tables,
   batch,
 }: SqliteHotPathsOptions): HotPaths => {
   const maxItems = batch ? 256 : 1
   const isUndone = (error: unknown) => !(error instanceof StoreUnavailable)
   const together = (works: readonly (() => unknown)[]) =>
-    write.connection().execute(() => writer.together(works))
+    tables.write.connection().execute(() => writer.together(works))
   const inTransaction = batched<() => unknown, unknown>({
     run: together,
     runAlone: async (work) => (await together([work]))[0],
@@ -40,6 +37,7 @@ export const sqliteHotPaths = ({
     maxItems,
     maxConcurrent: 1,
   })
+  const insertWithToken = insertsWithToken(tables, writer)
   return {
     lookup({ one: { sql } }) {
       type Row = never
@@ -63,6 +61,11 @@ export const sqliteHotPaths = ({
       const parameters = tokenColumnNames.map((name) => token[name])
       const id = await inTransaction(() => writer.now(insertToken, parameters).rows[0]?.id)
       return id as number | undefined
+    },
+
+    async insertWithToken(rows) {
+      const ids = await inTransaction(() => insertWithToken(rows))
+      return ids as ReservedIds | undefined
     },
 
     async rotate(rotation) {
