@@ -119,7 +119,16 @@ const layers: readonly Layer[] = [
   { file: ['protocol/destinations.ts'], may: ['model/'], types: protocolTypes },
   { file: ['protocol/subject.ts'], may: ['model/'], types: protocolTypes },
   { file: ['protocol/token-queues.ts'], may: ['records/limits.ts', 'records/turns.ts'] },
-  { file: ['protocol/resource-server.ts'], may: ['model/'], types: ['records/limits.ts'] },
+  {
+    file: ['protocol/resource-server.ts'],
+    may: ['model/', 'crypto/jose.ts'],
+    types: ['records/', 'settings/'],
+  },
+  {
+    file: ['protocol/provider-operations.ts'],
+    may: [],
+    types: [...protocolTypes, 'model/', 'records/'],
+  },
   // Grants do not import each other, and neither do extensions. Only the lists of grants and extensions import them.
   { file: ['protocol/grants/built-in.ts'], may: ['protocol/grants/'], types: core },
   { file: ['protocol/grants/'], may: core },

@@ -26,3 +26,12 @@ const originOnly = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]+$/i
 
 const withPath = (identifier: string): string =>
   originOnly.test(identifier) ? `${identifier}/` : identifier
+
+/** The path of the metadata of a resource (RFC 9728 §3), before the path of the resource. */
+export const resourceMetadataPath = '/.well-known/oauth-protected-resource'
+
+/** Returns the URL of a resource's metadata. The challenges of the resource contain this URL. RFC 9728 §5.1. */
+export const resourceMetadataAddress = (resource: string): string => {
+  const { origin, pathname, search } = new URL(resource)
+  return `${origin}${resourceMetadataPath}${pathname === '/' ? '' : pathname}${search}`
+}

@@ -1,3 +1,4 @@
+import { signatureAlgorithms } from '../crypto/jose.ts'
 import type {
   Auth,
   AuthResult,
@@ -11,42 +12,39 @@ import { anonymous } from '../model/auth.ts'
 import { checkHeaderLengths } from '../model/bounds.ts'
 import { AuthenticationRequired, OAuthError } from '../model/oauth-error.ts'
 import { isNamed } from '../model/parameters.ts'
+import { type ProtectedResource, resourceMetadataAddress } from '../model/protected-resource.ts'
 import { isWithin } from '../model/scope.ts'
 import { type FoundToken, isActive, isExpired, isFor, isIssuedFor } from '../model/token.ts'
-import type { UserProxy } from '../model/user.ts'
+import { UserProxy, type UserSource } from '../model/user.ts'
 import type { Limits } from '../records/limits.ts'
+import type { TokenUses } from '../records/tokens/token-uses.ts'
+import type { Settings } from '../settings/settings.ts'
 
-/** The functions and settings with which a resource server checks credentials. */
-export interface ResourceServerOptions {
-  readonly getToken: (by: { readonly accessToken: string }) => Promise<FoundToken | undefined>
-  readonly userProxy: (user: NonNullable<FoundToken['user']>) => UserProxy
-  readonly session: SessionCheck
-  readonly jwtAuthHeader: string
-  readonly jwtAuthHeaderType: string | null
+/** The parts of the server with which a resource server checks credentials. */
+interface CheckingServer {
+  readonly issuer: string
+  readonly resources: readonly ProtectedResource[]
+  readonly settings: Settings
   readonly clock: () => number
-  /** Called for every accepted token. The function must not block. */
-  readonly noteUse: (found: FoundToken, now: number, address: string) => void
-  /** Called with the scopes that a guard required from a personal token. The function must not block. */
-  readonly noteScopes: (tokenId: number, scopes: readonly string[]) => void
-  /** Called with the outcome of a token look-up. */
-  readonly noteLookup: (outcome: LookupOutcome) => void
   readonly limits: Pick<Limits, 'check' | 'spend' | 'countFailure'>
-  /** The maximum number of uses of a token per minute; 0 for no maximum. */
-  readonly tokenQuota: number
-  readonly acceptQueryAccessToken: boolean
-  readonly realm: string
-  /**
-   * Returns the URL of the metadata of a protected resource. The metadata names this server. RFC 9728 §5.1.
-   */
-  readonly resourceMetadata: (resource?: string) => string
-  /** Whether tokens that are bound to keys are accepted (RFC 9449). */
-  readonly acceptsDpop: boolean
-  /** Whether all tokens except personal tokens must be bound to keys. */
-  readonly requiresDpop: boolean
-  /** The signature algorithms of proofs, separated by spaces. RFC 9449 §7.1. */
-  readonly dpopAlgorithms: string
-  /** Checks that the request may use a valid token. @throws OAuthError */
-  readonly check: (presented: PresentedToken, found: FoundToken) => void | Promise<void>
+  readonly sessions: SessionCheck
+  readonly users: UserSource
+  readonly extensions: readonly {
+    onProtectedRequest?(
+      presented: PresentedToken,
+      found: FoundToken,
+      server: CheckingServer,
+    ): void | Promise<void>
+  }[]
+  getToken(by: { readonly accessToken: string }): Promise<FoundToken | undefined>
+}
+
+/** Receives what a resource server observes. No method may block. */
+interface TokenObservers {
+  readonly uses: Pick<TokenUses, 'note' | 'noteScopes'>
+  /** Counts the outcomes of look-ups; undefined without metrics. */
+  readonly telemetry: { readonly tokenLookup: ((outcome: LookupOutcome) => void) | undefined }
+  readonly traces: { step<T>(name: string, run: () => Promise<T>): Promise<T> }
 }
 
 const lacksScope = 'The token lacks a required scope.'
@@ -62,10 +60,25 @@ const b64token = /^[A-Za-z0-9\-._~+/]+=*$/
 
 /** Authenticates requests to the REST application. A request may present only one credential. */
 export class ResourceServer {
-  readonly #options: ResourceServerOptions
+  readonly #server: CheckingServer
+  readonly #observers: TokenObservers
+  /** The extensions that check tokens. */
+  readonly #checks: CheckingServer['extensions']
+  /** The URLs of the metadata of the resources, which name this server. RFC 9728 §5.1. */
+  readonly #metadata: ReadonlyMap<string, string>
+  /** The signature algorithms of proofs, separated by spaces. RFC 9449 §7.1. */
+  readonly #proofAlgorithms: string
 
-  constructor(options: ResourceServerOptions) {
-    this.#options = options
+  /** @internal */
+  constructor(server: CheckingServer, observers: TokenObservers) {
+    const { extensions, resources, settings } = server
+    this.#server = server
+    this.#observers = observers
+    this.#checks = extensions.filter(({ onProtectedRequest }) => onProtectedRequest)
+    this.#metadata = new Map(
+      resources.map(({ resource }) => [resource, resourceMetadataAddress(resource)]),
+    )
+    this.#proofAlgorithms = signatureAlgorithms(settings).join(' ')
   }
 
   /**
@@ -90,11 +103,10 @@ export class ResourceServer {
   /** Returns the challenge for a request without a credential, including the required scopes. RFC 6750 §3.1. */
   unauthenticated(operation: Operation = {}): AuthenticationRequired {
     const bearer = this.#bearer({}, operation)
-    const { requiresDpop, dpopAlgorithms: algs } = this.#options
-    if (!requiresDpop) return new AuthenticationRequired(bearer)
+    if (this.#server.settings.dpop !== 'required') return new AuthenticationRequired(bearer)
     // A client reads only the challenge of its scheme, so each challenge contains all parameters. Keep the Bearer
     // challenge, because personal tokens are not bound to keys.
-    const dpop = challengeOf('DPoP', this.#parts({ algs }, operation))
+    const dpop = challengeOf('DPoP', this.#parts({ algs: this.#proofAlgorithms }, operation))
     return new AuthenticationRequired(`${bearer}, ${dpop}`)
   }
 
@@ -105,7 +117,8 @@ export class ResourceServer {
 
   /** Records the scopes that a guard required from a personal token, for the hint about unused scopes. */
   noteScopes({ kind, tokenId }: Auth, scopes: readonly string[]): void {
-    if (kind === 'personal_token' && tokenId !== null) this.#options.noteScopes(tokenId, scopes)
+    if (kind === 'personal_token' && tokenId !== null)
+      this.#observers.uses.noteScopes(tokenId, scopes)
   }
 
   /** Returns the error for a caller without the required scopes, or undefined for a caller with all of them. */
@@ -136,7 +149,7 @@ export class ResourceServer {
     operation: Operation = {},
     headers: Readonly<Record<string, string>> = {},
   ): OAuthError {
-    const { dpopAlgorithms: algs } = this.#options
+    const algs = this.#proofAlgorithms
     const parts = this.#parts({ error: code, error_description: description, algs }, operation)
     return new OAuthError(code, description, {
       status: code === 'insufficient_scope' ? 403 : 401,
@@ -150,14 +163,14 @@ export class ResourceServer {
     const [, scheme] = /^([\w!#$%&'*+.^`|~-]+) +\S/.exec(authorization) ?? []
     return (
       scheme !== undefined &&
-      scheme.toLowerCase() !== this.#options.jwtAuthHeaderType?.toLowerCase()
+      scheme.toLowerCase() !== this.#server.settings.jwtAuthHeaderType?.toLowerCase()
     )
   }
 
   // Returns the presented access token; undefined if only a session can authenticate the request.
   #presentedToken(credentials: PresentedCredentials): PresentedToken | undefined {
     const { authorization, query } = credentials
-    const inQuery = this.#options.acceptQueryAccessToken ? queryTokens(query) : []
+    const inQuery = this.#server.settings.acceptQueryAccessToken ? queryTokens(query) : []
     // A comma means that two headers were joined (RFC 9110 §5.3): no accepted credential contains a comma.
     if (
       inQuery.length > 1 ||
@@ -180,11 +193,11 @@ export class ResourceServer {
   async #authOf(
     presented: PresentedToken,
   ): Promise<Pick<AuthResult, 'auth' | 'token' | 'headers'>> {
-    const { getToken, userProxy, clock, noteUse, noteLookup, check, limits } = this.#options
+    const { users, clock, limits, settings, issuer } = this.#server
     const { accessToken, credentials } = presented
     const { address } = credentials
     limits.check('wrongTokens', address)
-    const found = b64token.test(accessToken) ? await getToken({ accessToken }) : undefined
+    const found = b64token.test(accessToken) ? await this.#find(accessToken) : undefined
     if (!found) {
       await limits.countFailure('wrongTokens', address)
       throw this.#refusedToken('unknown', presented)
@@ -194,18 +207,20 @@ export class ResourceServer {
     if (!isActive(found)) throw this.#refusedToken('inactive', presented)
     if (!this.#hasRightScheme(presented, found)) throw this.#refusedToken('misplaced', presented)
     if (!this.#isForHere(presented, found)) {
-      const { resource = this.#options.realm } = credentials
+      const { resource = issuer } = credentials
       throw this.#refusedToken('misplaced', presented, issuedForAnother(resource))
     }
-    const checking = check(presented, found)
-    if (checking) await checking
-    const headers = this.#options.tokenQuota > 0 ? await this.#spend(found) : undefined
-    noteLookup('valid')
-    noteUse(found, now, address)
+    for (const check of this.#checks) {
+      const checking = check.onProtectedRequest?.(presented, found, this.#server)
+      if (checking) await checking
+    }
+    const headers = settings.tokenQuota > 0 ? await this.#spend(found) : undefined
+    this.#observers.telemetry.tokenLookup?.('valid')
+    this.#observers.uses.note(found, now, address)
     const { token, user, client } = found
     const auth: Auth = {
       kind: token.isPersonal ? 'personal_token' : 'access_token',
-      user: user && userProxy(user),
+      user: user && new UserProxy(user, users),
       client: token.isPersonal ? null : { clientId: client.clientId, name: client.name },
       tokenId: token.id,
       authorizationId: token.authorizationId,
@@ -214,13 +229,19 @@ export class ResourceServer {
     return { auth, token, headers }
   }
 
+  #find(accessToken: string): Promise<FoundToken | undefined> {
+    const { traces } = this.#observers
+    return traces.step('oauth2server.token_lookup', () => this.#server.getToken({ accessToken }))
+  }
+
   /**
    * Counts a request with a token. A child token shares the quota of its parent.
    * @returns the headers that inform the client about its quota (draft-ietf-httpapi-ratelimit-headers §3, §4)
    * @throws OAuthError 429 with these headers
    */
   async #spend({ token: { id, parentId } }: FoundToken): Promise<Readonly<Record<string, string>>> {
-    const { limits, tokenQuota: points } = this.#options
+    const { limits, settings } = this.#server
+    const points = settings.tokenQuota
     const limit = { name: 'tokenQuota', points, seconds: 60 } as const
     try {
       const quota = await limits.spend(limit, '', String(parentId ?? id))
@@ -235,24 +256,26 @@ export class ResourceServer {
 
   // A bound token requires the DPoP scheme.
   #hasRightScheme({ scheme }: PresentedToken, { token }: FoundToken): boolean {
-    const { acceptsDpop, requiresDpop } = this.#options
+    const { dpop } = this.#server.settings
     const isBound = token.keyThumbprint !== null
-    if ((scheme === 'dpop') !== isBound || (isBound && !acceptsDpop)) return false
-    return isBound || !requiresDpop || token.isPersonal
+    if ((scheme === 'dpop') !== isBound || (isBound && dpop === 'off')) return false
+    // A personal token is never bound to a key.
+    return isBound || dpop !== 'required' || token.isPersonal
   }
 
   // A restricted token is valid only for its resources.
   #isForHere({ credentials }: PresentedToken, { token }: FoundToken): boolean {
-    const { realm } = this.#options
-    const { resource = realm, requireAudience = false } = credentials
-    return (requireAudience ? isIssuedFor : isFor)(token, resource, realm)
+    const { issuer } = this.#server
+    const { resource = issuer, requireAudience = false } = credentials
+    return (requireAudience ? isIssuedFor : isFor)(token, resource, issuer)
   }
 
   async #session(credentials: PresentedCredentials): Promise<AuthResult> {
-    const { session, jwtAuthHeader, jwtAuthHeaderType } = this.#options
+    const { sessions, settings } = this.#server
+    const { jwtAuthHeader, jwtAuthHeaderType } = settings
     const { authorization } = credentials
     const inAuthorization = jwtAuthHeader.toLowerCase() === 'authorization'
-    const signedIn = await session.signedIn(credentials)
+    const signedIn = await sessions.signedIn(credentials)
     if (!signedIn) {
       if (authorization === null) {
         // The request contains a JWT but no session, so the JWT is not valid.
@@ -268,7 +291,7 @@ export class ResourceServer {
     if (authorization !== null && !inAuthorization) throw this.invalidToken(credentials)
     const headers = credentials.headers()
     checkHeaderLengths([headers.get(jwtAuthHeader) ?? ''])
-    const refusal = await session.jwtRefusal(headers, signedIn)
+    const refusal = await sessions.jwtRefusal(headers, signedIn)
     if (!refusal)
       return { auth: { ...anonymous, kind: 'session', user: signedIn.user, scopes: null } }
     const isMissing = inAuthorization ? authorization === null : !headers.has(jwtAuthHeader)
@@ -281,10 +304,10 @@ export class ResourceServer {
     { scheme, credentials }: PresentedToken,
     description = notValid,
   ): OAuthError {
-    this.#options.noteLookup(outcome)
+    this.#observers.telemetry.tokenLookup?.(outcome)
     const refused = this.#challenge('invalid_token', description, credentials)
     // Send the challenge in the scheme of the request (RFC 9449 §7.2) if this server supports the scheme.
-    return scheme === 'dpop' && this.#options.acceptsDpop
+    return scheme === 'dpop' && this.#server.settings.dpop !== 'off'
       ? this.dpopRefusal('invalid_token', refused.message, credentials)
       : refused
   }
@@ -308,11 +331,12 @@ export class ResourceServer {
     error: Readonly<Record<string, string>>,
     { resource, neededScopes = () => [] }: Operation,
   ): Readonly<Record<string, string>> {
-    const { realm, resourceMetadata } = this.#options
+    const { issuer } = this.#server
     const needed = neededScopes()
     const scopes = needed.join(' ')
     const scope = scopes === '' || scopes.length > maxScopesLength ? {} : { scope: scopes }
-    return { realm, ...error, ...scope, resource_metadata: resourceMetadata(resource) }
+    const metadata = this.#metadata.get(resource ?? issuer) ?? ''
+    return { realm: issuer, ...error, ...scope, resource_metadata: metadata }
   }
 }
 

@@ -1,11 +1,9 @@
 import { FairQueue } from '../crypto/passwords/fair-queue.ts'
-import type { PresentedToken } from '../model/auth.ts'
 import type { AuthorizationCode } from '../model/authorization.ts'
 import { BoundedMap } from '../model/bounded-map.ts'
-import type { FoundToken } from '../model/token.ts'
-import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { ClientLogouts } from '../protocol/openid/logouts.ts'
-import type { Extension } from '../protocol/plug-ins.ts'
+import { clientFinder, clientRecall } from '../protocol/provider-operations.ts'
+import { ResourceServer } from '../protocol/resource-server.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
 import { Sessions } from '../protocol/session/sessions.ts'
@@ -19,15 +17,12 @@ import type {
   SubmittedForm,
 } from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
-import type { Records } from '../records/all-records.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { TransientValues } from '../records/transient-values.ts'
 import { UserLinks } from '../records/users/user-links.ts'
 import { brandOf, linksOf } from './appearance.ts'
 import type { BuiltRecords } from './build-records.ts'
-import { buildResourceServer } from './build-resource-server.ts'
 import type { ObservedStore } from './observe-store.ts'
-import type { AuthorizationServerOptions } from './options.ts'
 import type { Prepared } from './prepare.ts'
 import type { Readiness } from './readiness.ts'
 import type { SelectedPlugIns } from './select-plug-ins.ts'
@@ -43,27 +38,19 @@ export const buildServerContext = (
   plugIns: SelectedPlugIns,
   { health }: Readiness,
 ): ServerContext => {
-  const { options, settings, issuer, basePath, random, log } = prepared
+  const { options, settings, issuer, basePath, random, log, telemetry, traces } = prepared
   const { context, records, provider, signingKeys, uses, refusals } = built
   const { extensions, grants, knownGrants, clientAuthentication, endpoints } = plugIns
   const sessions = new Sessions(context, issuer, prepared.verifyJwt, options.resourceOwner)
-  const resourceServer = buildResourceServer(prepared, built, {
-    sessions,
-    check: (presented, found) => checkPresented(presented, found, server),
-  })
   const exporting = new FairQueue({
     maxRunning: 1,
     maxWaiting: Number.POSITIVE_INFINITY,
     full: () => new Error('The queue of exports has no maximum length.'),
   })
-  const server: ServerContext = {
+  const parts: Omit<ServerContext, 'getClient' | 'logouts' | 'resourceServer'> = {
     ...records,
     ...provider,
-    getClient: clientFinder(extensions, provider, () => server),
-    recallClient:
-      mayRecall(options) && records.clients.canRecall
-        ? (clientId) => recalled(records, clientId)
-        : undefined,
+    recallClient: clientRecall(options, records),
     issuer,
     basePath,
     settings,
@@ -74,7 +61,6 @@ export const buildServerContext = (
     sessions,
     knownBrowsers: new KnownBrowsers(context, issuer),
     userLinks: new UserLinks(context),
-    resourceServer,
     grants,
     knownGrants,
     clientAuthentication,
@@ -98,7 +84,7 @@ export const buildServerContext = (
       flushAudit: async () =>
         void (await Promise.all([queue.flushBriefly(), counts.flushBriefly()])),
       flushTokenUses: () => uses.flushBriefly(),
-      countGrant: prepared.telemetry.grant,
+      countGrant: telemetry.grant,
     },
     hostHooks: {
       registerClient: options.registerClient,
@@ -106,7 +92,6 @@ export const buildServerContext = (
       claims: options.claims,
       sendUserLink: options.sendUserLink,
     },
-    logouts: new ClientLogouts(() => server),
     outbound: built.outbound,
     logos: built.logos,
     resources: prepared.resources,
@@ -128,7 +113,13 @@ export const buildServerContext = (
         bound,
       ),
   }
-  return server
+  // These parts receive the context itself, so add them to the same object.
+  const server = parts as ServerContext
+  return Object.assign(parts, {
+    getClient: clientFinder(provider, server),
+    logouts: new ClientLogouts(server),
+    resourceServer: new ResourceServer(server, { uses, telemetry, traces }),
+  })
 }
 
 const shortLivedOf = (context: RecordsContext): ShortLived => ({
@@ -140,62 +131,3 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   refusedRedirects: new TransientValues<StoredRedirect>('refused_redirect', context),
   forms: new TransientValues<SubmittedForm>('settings_form', context),
 })
-
-/**
- * Returns whether a token request may use a client from memory. If this client is outdated, the server processes the
- * request a second time. Returns false if the second attempt would call a function of the application again.
- */
-const mayRecall = ({
-  getClient,
-  saveToken,
-  extensions = [],
-}: AuthorizationServerOptions): boolean =>
-  !getClient &&
-  !saveToken &&
-  extensions.every(
-    ({ findClient, onTokenIssue, onTokenResponse }) =>
-      !findClient && !onTokenIssue && !onTokenResponse,
-  )
-
-const recalled = (
-  { clients }: Records,
-  clientId: string,
-): ReturnType<NonNullable<ServerContext['recallClient']>> => {
-  const found = clients.recall(clientId)
-  const isOwn = found && !found.client.isPersonal && found.client.origin !== 'metadata_document'
-  return isOwn ? found : undefined
-}
-
-/** Returns a function that looks up a client in the extensions first, then with the provider operation. */
-const clientFinder = (
-  extensions: readonly Extension[],
-  provider: ProviderOperations,
-  server: () => ServerContext,
-): ServerContext['getClient'] => {
-  const finders = extensions.filter(({ findClient }) => findClient)
-  return async (clientId, lookup = {}) => {
-    for (const extension of finders) {
-      const found = await extension.findClient?.(clientId, server(), lookup)
-      if (found !== undefined) return found ?? undefined
-    }
-    const client = await provider.getClient(clientId)
-    // Ignore a stored client with a metadata document. Only the extension that validates the document may return this
-    // client.
-    return client?.origin === 'metadata_document' ? undefined : client
-  }
-}
-
-/** Calls the hook `onProtectedRequest` of each extension in order. Returns undefined if every hook is synchronous. */
-const checkPresented = (
-  presented: PresentedToken,
-  found: FoundToken,
-  server: ServerContext,
-): Promise<void> | undefined => {
-  let checking: Promise<void> | undefined
-  for (const { onProtectedRequest } of server.extensions) {
-    if (!onProtectedRequest) continue
-    if (checking) checking = checking.then(() => onProtectedRequest(presented, found, server))
-    else checking = onProtectedRequest(presented, found, server) || undefined
-  }
-  return checking
-}

@@ -75,7 +75,7 @@ const startClock = async (
   { now, sweeperNotes }: OpenStore,
 ): Promise<ServerClock> => {
   if (clock) return hostClock(clock)
-  const sources = { machine: () => Date.now(), monotonic: () => performance.now() }
+  const sources = { machine: Date.now, monotonic: () => performance.now() }
   if (now)
     return DatabaseClock.start({
       ...sources,

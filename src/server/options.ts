@@ -10,11 +10,11 @@ import type { SendUserLink } from '../model/user-link.ts'
 import type { UserCallbacks, UserTable } from '../model/user-table.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { Extension } from '../protocol/plug-ins.ts'
+import type { ProviderOptions } from '../protocol/provider-operations.ts'
 import type { FindResourceOwner } from '../protocol/session/sessions.ts'
 import type { SettingsInput } from '../settings/settings-input.ts'
 import type { TransientsOpener } from '../store/contract/transients.ts'
 import type { AroundStore, StoreOpener } from '../store/store.ts'
-import type { ProviderOptions } from './provider-operations.ts'
 
 /** The options of `createAuthorizationServer`. The options include every setting of `SettingsInput`. */
 export interface AuthorizationServerOptions extends SettingsInput, ProviderOptions {

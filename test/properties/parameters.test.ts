@@ -7,6 +7,7 @@ import { Parameters } from '../../src/model/parameters.ts'
 import { strictJson } from '../../src/model/strict-json.ts'
 import { clientSecretBasic } from '../../src/protocol/client-authentication/client-secret.ts'
 import { ResourceServer } from '../../src/protocol/resource-server.ts'
+import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { check, outcome } from './check.ts'
 
 const anyText = fc.string({ unit: 'binary', maxLength: 30 })
@@ -154,32 +155,28 @@ describe('a Basic header (RFC 6749 §2.3.1)', () => {
 
 describe('a Bearer header (RFC 6750 §2.1)', () => {
   const resourceServer = (asked: string[]) =>
-    new ResourceServer({
-      getToken: async ({ accessToken }) => void asked.push(accessToken),
-      session: { signedIn: async () => undefined, jwtRefusal: async () => undefined },
-      userProxy: () => {
-        throw new Error('Nobody is there.')
+    new ResourceServer(
+      {
+        issuer: 'https://issuer.example',
+        resources: [],
+        settings: parseSettings({ jwtAuthHeaderType: 'Bearer' }),
+        clock: () => 0,
+        limits: {
+          check: () => undefined,
+          spend: async () => undefined,
+          countFailure: async () => undefined,
+        },
+        sessions: { signedIn: async () => undefined, jwtRefusal: async () => undefined },
+        users: { find: async () => undefined, checkPassword: async () => false },
+        extensions: [],
+        getToken: async ({ accessToken }) => void asked.push(accessToken),
       },
-      jwtAuthHeader: 'Authorization',
-      jwtAuthHeaderType: 'Bearer',
-      clock: () => 0,
-      noteUse: () => undefined,
-      noteScopes: () => undefined,
-      noteLookup: () => undefined,
-      acceptQueryAccessToken: true,
-      realm: 'https://issuer.example',
-      resourceMetadata: () => 'https://issuer.example/x',
-      acceptsDpop: true,
-      requiresDpop: false,
-      dpopAlgorithms: 'ES256',
-      check: () => undefined,
-      limits: {
-        check: () => undefined,
-        spend: async () => undefined,
-        countFailure: async () => undefined,
+      {
+        uses: { note: () => undefined, noteScopes: () => undefined },
+        telemetry: { tokenLookup: undefined },
+        traces: { step: (_name, run) => run() },
       },
-      tokenQuota: 0,
-    })
+    )
   const credentials = (authorization: string | null, query = ''): PresentedCredentials => ({
     authorization,
     query,

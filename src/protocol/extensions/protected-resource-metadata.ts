@@ -1,19 +1,15 @@
 // RFC 9728: OAuth 2.0 Protected Resource Metadata
 
-import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
+import {
+  type ProtectedResource,
+  resourceMetadataPath as path,
+  resourceNamed,
+} from '../../model/protected-resource.ts'
 import { notFound } from '../endpoints/responses/problem.ts'
 import { metadataResponse, withoutEmptyLists } from '../endpoints/responses/responses.ts'
 import { resourceMetadataOfExtensions } from '../endpoints/token/supported.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
-
-const path = '/.well-known/oauth-protected-resource'
-
-/** Returns the URL of a resource's metadata. The challenges of the resource contain this URL. RFC 9728 §5.1. */
-export const resourceMetadataAddress = (resource: string): string => {
-  const { origin, pathname, search } = new URL(resource)
-  return `${origin}${path}${pathname === '/' ? '' : pathname}${search}`
-}
 
 const metadata = (
   { resource, name, scopes, documentation }: ProtectedResource,

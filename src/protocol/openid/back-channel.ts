@@ -34,7 +34,7 @@ const eventName = 'http://schemas.openid.net/event/backchannel-logout'
  * notices until they are delivered, so that a restart loses no notice, and one process sends each notice.
  */
 export class BackChannel {
-  readonly #server: () => ServerContext
+  readonly #server: ServerContext
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #sending = new Map<string, LogoutNotice>()
   readonly #attempts = new Set<Promise<void>>()
@@ -42,7 +42,7 @@ export class BackChannel {
   #isRequested = false
   #isStopped = false
 
-  constructor(server: () => ServerContext) {
+  constructor(server: ServerContext) {
     this.#server = server
   }
 
@@ -69,7 +69,7 @@ export class BackChannel {
       pause(maxWaitAtStop, undefined, { signal: ended.signal }).catch(() => undefined),
     ])
     ended.abort()
-    const { store, clock } = this.#server()
+    const { store, clock } = this.#server
     const release = (id: string) => store.logoutNotices.retry(id, clock()).catch(() => undefined)
     await Promise.all([...this.#sending.keys()].map(release))
   }
@@ -79,7 +79,7 @@ export class BackChannel {
       this.#isRequested = false
       const limit = maxClaimed - this.#sending.size
       if (limit <= 0) return
-      const { store, clock } = this.#server()
+      const { store, clock } = this.#server
       const sending = [...this.#sending.values()]
       const busyUsers = busy(sending.map(({ userId }) => userId))
       const busyClients = busy(sending.map(({ clientKey }) => clientKey))
@@ -105,7 +105,7 @@ export class BackChannel {
   /** Makes one attempt, and never rejects. */
   async #deliver(notice: LogoutNotice): Promise<void> {
     try {
-      const { getClient, store } = this.#server()
+      const { getClient, store } = this.#server
       const { clientId, id } = notice
       const client = clientId === undefined ? undefined : await getClient(clientId)
       const { backchannel_logout_uri: url } = client ? keptMetadata(client) : {}
@@ -126,7 +126,7 @@ export class BackChannel {
   }
 
   async #retry({ id }: LogoutNotice, delay: number): Promise<void> {
-    const { store, clock } = this.#server()
+    const { store, clock } = this.#server
     await store.logoutNotices.retry(id, clock() + delay)
     if (this.#isStopped || this.#timers.size >= maxClaimed) return
     // The sweeper also sends due notices, so a lost timer only delays them.
@@ -139,7 +139,7 @@ export class BackChannel {
   }
 
   async #send({ userId, sid }: LogoutNotice, client: Client, url: string): Promise<void> {
-    const server = this.#server()
+    const server = this.#server
     const { issuer, clock, random, signingKeys, outbound } = server
     const now = Math.floor(clock() / 1000)
     const claims = {
@@ -158,7 +158,7 @@ export class BackChannel {
   }
 
   #gaveUp({ clientId }: Client, url: string, error: unknown): void {
-    this.#server().log({
+    this.#server.log({
       level: 'warn',
       event: 'logout.not_delivered',
       message:

@@ -7,17 +7,17 @@ import { BackChannel, noticeLifetime, noticesPerUser } from './back-channel.ts'
 
 /** Ends stored client logins: revokes access without `offline_access`, and notifies the clients. */
 export class ClientLogouts implements Logouts {
-  readonly #server: () => ServerContext
+  readonly #server: ServerContext
   readonly #backChannel: BackChannel
 
-  constructor(server: () => ServerContext) {
+  constructor(server: ServerContext) {
     this.#server = server
     this.#backChannel = new BackChannel(server)
   }
 
   async sessionsEnded(userId: UserId): Promise<void> {
     // An application with its own sessions reports the end of a session by `loggedOut`.
-    if (this.#server().sessions.isHosted) return
+    if (this.#server.sessions.isHosted) return
     await this.#end(await this.#take(userId, ({ clientLogins }) => clientLogins.takeEnded(userId)))
   }
 
@@ -49,7 +49,7 @@ export class ClientLogouts implements Logouts {
 
   // Access without offline_access ends with the session. OpenID Connect Back-Channel Logout §2.7.
   async #end(ended: readonly EndedLogin[]): Promise<void> {
-    const { store, clock } = this.#server()
+    const { store, clock } = this.#server
     for (const { authorizationId, isOffline } of ended) {
       if (!isOffline && authorizationId !== null)
         await store.authorizations.revoke(authorizationId, clock())
@@ -61,9 +61,9 @@ export class ClientLogouts implements Logouts {
   async #take(
     userId: UserId,
     take: (tx: Store) => Promise<readonly EndedLogin[]>,
-    store = this.#server().store,
+    store = this.#server.store,
   ): Promise<readonly EndedLogin[]> {
-    const { clock, log } = this.#server()
+    const { clock, log } = this.#server
     const now = clock()
     const times = { now, expiresAt: now + noticeLifetime }
     const { ended, dropped } = await store.transaction(async (tx) => {

@@ -66,11 +66,15 @@ export class ClientRows {
     return !hostUsers && store.recallClient !== undefined
   }
 
-  /** Returns the client and the version that this process last read and verified; undefined if no client is cached. */
+  /**
+   * Returns the client and the version that this process last read and verified; undefined if no client is cached.
+   * Returns no client of a personal token, and no client with a metadata document.
+   */
   recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
     const recalled = this.canRecall ? this.context.store.recallClient?.(clientId) : undefined
     const client = recalled && this.#known.get(recalled.row)
-    return client && { client, version: recalled.version }
+    const isOwn = client && !client.isPersonal && client.origin !== 'metadata_document'
+    return isOwn ? { client, version: recalled.version } : undefined
   }
 
   /** Returns the client of a row; undefined if the row was tampered with. */

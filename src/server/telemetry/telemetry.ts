@@ -10,7 +10,8 @@ import { type Meters, observed, type Recorder, recorder, scopeName } from './met
 export interface Telemetry {
   readonly request: Recorder<typeof instruments.requestDuration>
   readonly event: Recorder<typeof instruments.events>
-  readonly tokenLookup: (outcome: LookupOutcome) => void
+  /** Counts a look-up of a token; undefined if measurements are disabled. */
+  readonly tokenLookup: ((outcome: LookupOutcome) => void) | undefined
   /** Calls `run`, and counts the grant by its outcome. @throws the error of `run` */
   readonly grant: <T>(type: string, run: () => Promise<T>) => Promise<T>
   /** Measures a run of the sweeper. `run` returns the number of removed rows. */
@@ -26,10 +27,11 @@ export const createTelemetry = (meters: Meters): Telemetry => {
   const lookups = recorder(meters, instruments.tokenLookups)
   const runs = recorder(meters, instruments.sweeperRunDuration)
   const rows = recorder(meters, instruments.sweeperRows)
+  const isOff = meters.length === 0
   return {
     request: recorder(meters, instruments.requestDuration),
     event: eventCounter(meters),
-    tokenLookup: (outcome) => lookups(1, outcomes[outcome]),
+    tokenLookup: isOff ? undefined : (outcome) => lookups(1, outcomes[outcome]),
     async grant(type, run) {
       const count = (outcome: string) =>
         grants(1, { 'oauth2server.grant_type': type, 'oauth2server.outcome': outcome })
@@ -47,7 +49,7 @@ export const createTelemetry = (meters: Meters): Telemetry => {
       rows(removed, {})
       return removed
     },
-    aroundStore: meters.length === 0 ? undefined : measuredStore(meters),
+    aroundStore: isOff ? undefined : measuredStore(meters),
     pool: (stats) => observePool(meters, stats),
   }
 }

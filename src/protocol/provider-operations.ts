@@ -1,6 +1,8 @@
 import type { SaveToken } from '../model/save-token.ts'
-import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import type { Records } from '../records/all-records.ts'
+import type { ClientFinder, ProviderOperations } from './client-lookup.ts'
+import type { Extension } from './plug-ins.ts'
+import type { ServerContext } from './server-context.ts'
 
 /** Functions of the application that replace or wrap the provider operations of the specification. */
 export interface ProviderOptions {
@@ -38,8 +40,8 @@ export const providerOperations = (
       const client = await clients.find(clientId)
       return client?.isPersonal ? undefined : client
     },
-    getToken: (by) => tokens.find(by),
-    getUser: (email, password) => users.withPassword(email, password),
+    getToken: tokens.find.bind(tokens),
+    getUser: users.withPassword.bind(users),
   }
   return {
     getClient: getClient ? (clientId) => getClient(clientId, builtIn.getClient) : builtIn.getClient,
@@ -48,4 +50,45 @@ export const providerOperations = (
       ? (email, password) => getUser(email, password, builtIn.getUser)
       : builtIn.getUser,
   }
+}
+
+/** Returns a function that looks up a client in the extensions first, then with the provider operation. */
+export const clientFinder = (
+  provider: ProviderOperations,
+  server: ServerContext,
+): ClientFinder['getClient'] => {
+  const finders = server.extensions.filter(({ findClient }) => findClient)
+  return async (clientId, lookup = {}) => {
+    for (const extension of finders) {
+      const found = await extension.findClient?.(clientId, server, lookup)
+      if (found !== undefined) return found ?? undefined
+    }
+    const client = await provider.getClient(clientId)
+    // Ignore a stored client with a metadata document. Only the extension that validates the document may return this
+    // client.
+    return client?.origin === 'metadata_document' ? undefined : client
+  }
+}
+
+/**
+ * Returns the function that recalls a client from memory; undefined if the store remembers no clients. If a recalled
+ * client is outdated, the server processes the token request a second time. Therefore also returns undefined if the
+ * second attempt would call a function of the application again.
+ */
+export const clientRecall = (
+  {
+    getClient,
+    saveToken,
+    extensions = [],
+  }: ProviderOptions & { readonly extensions?: readonly Extension[] },
+  { clients }: Records,
+): ClientFinder['recallClient'] => {
+  const isRepeatable =
+    !getClient &&
+    !saveToken &&
+    extensions.every(
+      ({ findClient, onTokenIssue, onTokenResponse }) =>
+        !findClient && !onTokenIssue && !onTokenResponse,
+    )
+  return isRepeatable && clients.canRecall ? clients.recall.bind(clients) : undefined
 }
