@@ -24,6 +24,7 @@ import type { SigningKeys } from '../records/keys/signing-keys.ts'
 import type { Limits } from '../records/limits.ts'
 import type { ShortLivedKind } from '../records/short-lived-kinds.ts'
 import type { TransientValues } from '../records/transient-values.ts'
+import type { PasswordTries } from '../records/users/password-tries.ts'
 import type { UserLinks } from '../records/users/user-links.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ClientFinder, ProviderOperations } from './client-lookup.ts'
@@ -92,6 +93,8 @@ export interface Callers {
   readonly knownBrowsers: KnownBrowsers
   readonly userLinks: UserLinks
   readonly resourceServer: ResourceServer
+  /** Checks passwords of logins. @internal */
+  readonly passwordTries: PasswordTries
 }
 
 /** The pages and the values that all pages share. */

@@ -12,7 +12,6 @@ import { Clients } from './clients/clients.ts'
 import { identityDigest } from './clients/verified-identity.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
 import { Tokens } from './tokens/tokens.ts'
-import { Users } from './users/users.ts'
 
 /** The maximum number of rows that one transaction or query processes. */
 const batchSize = 100
@@ -110,11 +109,11 @@ export class Administration {
   async #emailsOf(
     userIds: readonly (UserId | null)[],
   ): Promise<ReadonlyMap<UserId, string | null> | undefined> {
-    const { hostUsers } = this.#context
-    if (!hostUsers) return undefined
+    const { users } = this.#context
+    if (users.areInStore) return undefined
     const emails = new Map<UserId, string | null>()
     for (const id of new Set(userIds.flatMap((id) => id ?? [])))
-      emails.set(id, (await hostUsers.find(id))?.email ?? null)
+      emails.set(id, (await users.find(id, this.#context))?.email ?? null)
     return emails
   }
 
@@ -187,7 +186,7 @@ export class Administration {
     for (let count = 0, isDone = false; !isDone; await nextTurn()) {
       const part = await store.transaction(async (tx) => {
         // Lock the user, so that the user cannot restore a deleted token concurrently.
-        await new Users({ ...this.#context, store: tx }).find(user.id)
+        await this.#context.users.find(user.id, { ...this.#context, store: tx })
         const part = await tx.clients.deletePersonalOf(user.id, clock(), batchSize)
         const details = { count: count + part }
         if (part < batchSize) await audit.add(tx, 'user.tokens_ended', { ...ofUser(user), details })

@@ -9,7 +9,7 @@ import { nameOfClient } from './audit/audit-trail.ts'
 import { Clients } from './clients/clients.ts'
 import type { RecordsContext } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
-import { Users } from './users/users.ts'
+import { earliestRow } from './users/user-of-row.ts'
 
 /** An application on one device: an active authorization with its token. */
 export interface Device {
@@ -90,7 +90,7 @@ export class AuthorizedApplications {
       store.consents.ofUser(userId, ids),
       store.tokens.authorizedOf(userId, ids, clock(), { limit: maxDevices, countLimit }),
     ])
-    const earliest = await new Users(this.#context).earliestRow(userId)
+    const earliest = await earliestRow(userId, this.#context)
     const intact = consents.filter(
       ({ consent, seal }) =>
         consent.grantedAt >= earliest && keys.isIntact(seal, consentClaims(consent)),
@@ -125,7 +125,7 @@ export class AuthorizedApplications {
     const row = await store.tokens.authorized(tokenId, clock())
     const isOwn =
       row?.fields.userId === userId &&
-      row.authorization.createdAt >= (await new Users(this.#context).earliestRow(userId))
+      row.authorization.createdAt >= (await earliestRow(userId, this.#context))
     return isOwn ? deviceOf(row) : undefined
   }
 

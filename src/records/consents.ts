@@ -10,7 +10,7 @@ import { Clients } from './clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 import { reusedSince } from './users/reused-ids.ts'
-import { Users } from './users/users.ts'
+import { earliestRow } from './users/user-of-row.ts'
 
 const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('consents.grant()', {
   declined: listOf(text),
@@ -39,8 +39,7 @@ export class Consents {
 
   async #valid(found: SealedConsent | undefined): Promise<Consent | undefined> {
     const consent = this.#opened(found)
-    const users = new Users(this.#context)
-    return consent && consent.grantedAt >= (await users.earliestRow(consent.userId))
+    return consent && consent.grantedAt >= (await earliestRow(consent.userId, this.#context))
       ? consent
       : undefined
   }
@@ -62,7 +61,7 @@ export class Consents {
     const client = await new Clients(this.#context).find(clientId)
     if (!client) throw new ReferenceNotFound('The client does not exist.')
     const { clientKey, name: subject } = client
-    const earliest = await new Users(this.#context).earliestRow(userId)
+    const earliest = await earliestRow(userId, this.#context)
     const record = async (tx: Store, consent: Consent): Promise<Consent> => {
       const about = { userId, clientId, subject, details: { scopes, declined } }
       await audit.add(tx, 'consent.given', about)

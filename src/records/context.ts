@@ -7,12 +7,13 @@ import type { LogSink } from '../model/log.ts'
 import type { SaveToken } from '../model/save-token.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
 import type { TokenFields } from '../model/token.ts'
-import type { UserId } from '../model/user.ts'
-import type { FindByPassword, SetActive, UserCallbacks, UserKeyType } from '../model/user-table.ts'
+import type { User, UserId } from '../model/user.ts'
+import type { UserKeyType } from '../model/user-table.ts'
 import type { Settings } from '../settings/settings.ts'
 import { UniqueViolation } from '../store/contract/errors.ts'
 import type { Removal } from '../store/contract/sweeper.ts'
 import type { Transients } from '../store/contract/transients.ts'
+import type { StoredUser, UserWithPassword } from '../store/contract/users.ts'
 import type { Store } from '../store/store.ts'
 import type { AuditTrail } from './audit/audit-trail.ts'
 import type { Limits } from './limits.ts'
@@ -25,6 +26,57 @@ import type { Turns } from './turns.ts'
  * @param store the store of the caller, which may belong to a transaction
  */
 export type MintAccessToken = (fields: Omit<TokenFields, 'id'>, store: Store) => Promise<string>
+
+/** A user whose password was correct, with the password hash. The hash is null if the application checks passwords. */
+export type CheckedUser = Omit<UserWithPassword, 'seal'>
+
+/**
+ * Finds the users: built-in users, or users in a table or behind the callbacks of the application. The store of the
+ * context may belong to a transaction.
+ */
+export interface UsersPort {
+  readonly keyType: UserKeyType
+  /** Whether the server creates, changes and deletes the users. */
+  readonly areBuiltIn: boolean
+  /** Whether a statement of the store can read the users. */
+  readonly areInStore: boolean
+  readonly canFindByEmail: boolean
+  readonly canSearch: boolean
+  readonly canSetActive: boolean
+  find(id: UserId, context: RecordsContext): Promise<User | undefined>
+  /**
+   * Returns the user to whom a row belongs; null if the user does not exist, or was tampered with.
+   * @param joined the user that a query joined to the row
+   */
+  current(
+    id: UserId,
+    joined: StoredUser | null,
+    context: RecordsContext,
+  ): User | null | Promise<User | null>
+  /** @throws NotOurUsers if the application finds users by ID only */
+  findByEmail(email: string, context: RecordsContext): Promise<User | undefined>
+  /** Lists all users in the order of their IDs. @throws NotOurUsers if only the application can list the users */
+  all(context: RecordsContext): AsyncIterable<User>
+  /** Lists users after the ID `after`, in the order of their IDs. `Users.search` describes the text. */
+  search(
+    text: string,
+    page: { readonly after: UserId | null; readonly limit: number },
+    context: RecordsContext,
+  ): Promise<readonly User[]>
+  /** Returns the active user with this password. A refused user is returned for the audit log. */
+  checked(
+    email: string,
+    password: string,
+    requester: Requester,
+    context: RecordsContext,
+  ): Promise<{ readonly checked: CheckedUser } | { readonly refused: User | undefined }>
+  /** @throws NotOurUsers if the application did not pass `withPassword` */
+  isPassword(id: UserId, password: string, context: RecordsContext): Promise<boolean>
+  /** Returns the current value of `passwordMarkOf` for a user; undefined if the user does not exist or is inactive. */
+  passwordMark(id: UserId, context: RecordsContext): Promise<string | undefined>
+  /** Returns false if the user does not exist. @throws NotOurUsers if the application did not pass `setActive` */
+  setActive(id: UserId, active: boolean, context: RecordsContext): Promise<boolean>
+}
 
 /** The parts of the server that records use. If `store` belongs to a transaction, the records use this transaction. */
 export interface RecordsContext {
@@ -42,13 +94,7 @@ export interface RecordsContext {
   readonly requester: () => Requester
   readonly limits: Limits
   readonly clientContext: Omit<ClientContext, 'countTokens'>
-  /** Looks up users of the application; undefined if the store can read the users. */
-  readonly hostUsers: UserCallbacks | undefined
-  readonly userKeyType: UserKeyType
-  /** The callback of the application that checks passwords; undefined if the application passed no callback. */
-  readonly withPassword: FindByPassword | undefined
-  /** The callback of the application that deactivates users; undefined if the application passed no callback. */
-  readonly setActive: SetActive | undefined
+  readonly users: UsersPort
   /** The function of the application that wraps the saving of a token: `save_token` of the specification. */
   readonly saveToken: SaveToken | undefined
   /** Creates self-contained access tokens; undefined if access tokens are random values. */

@@ -3,18 +3,15 @@ import { createOutbound } from '../http/outbound/fetcher.ts'
 import type { Outbound } from '../http/outbound/outbound.ts'
 import { currentOrigin } from '../http/request-scope.ts'
 import type { ClientContext } from '../model/client.ts'
-import { heldEmail } from '../model/email-address.ts'
 import type { LogSink } from '../model/log.ts'
 import { enabledResponseTypes } from '../model/response-type.ts'
-import type { User } from '../model/user.ts'
-import type { UserCallbacks } from '../model/user-table.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
 import { providerOperations } from '../protocol/provider-operations.ts'
 import { allRecords, type Records } from '../records/all-records.ts'
 import { ClientLogos } from '../records/clients/client-logos.ts'
 import { ClientRefusals } from '../records/clients/client-refusals.ts'
-import type { RecordsContext } from '../records/context.ts'
+import type { RecordsContext, UsersPort } from '../records/context.ts'
 import { SigningKeys } from '../records/keys/signing-keys.ts'
 import { Limits } from '../records/limits.ts'
 import { IntactState } from '../records/seals/intact-state.ts'
@@ -22,10 +19,13 @@ import { TokenBounds } from '../records/tokens/token-bounds.ts'
 import { TokenUses } from '../records/tokens/token-uses.ts'
 import { TransientValues } from '../records/transient-values.ts'
 import { Turns } from '../records/turns.ts'
+import { callbackUsers, tableUsers } from '../records/users/application-users.ts'
+import { builtInUsers } from '../records/users/built-in-users.ts'
 import { requesterOf } from '../records/users/password-tries.ts'
 import { logoDownload } from './download-logo.ts'
 import type { ObservedStore } from './observe-store.ts'
 import { type OpenedStore, warnOfReusableIds } from './open-store.ts'
+import type { AuthorizationServerOptions } from './options.ts'
 import type { Prepared } from './prepare.ts'
 import type { SelectedPlugIns } from './select-plug-ins.ts'
 import { Removals } from './sweeper/removals.ts'
@@ -51,7 +51,7 @@ export const buildRecords = (
   { store, audit }: ObservedStore,
   plugIns: SelectedPlugIns,
 ): BuiltRecords => {
-  const { options, settings, issuer, scopes, keys, users, random, log } = prepared
+  const { options, settings, issuer, scopes, keys, random, log } = prepared
   const removals = new Removals({ store, clock, log })
   const signingKeys = new SigningKeys({ store, settings, keys, clock, log, audit })
   const bounds = new TokenBounds({ store, settings, clock, log })
@@ -67,15 +67,12 @@ export const buildRecords = (
     settings,
     scopes,
     keys,
-    intact: new IntactState(keys, { hasBuiltInUsers: users === 'built-in' }),
+    intact: new IntactState(keys),
     passwords: new PasswordHasher(),
     requester: () => requesterOf(currentOrigin()),
     limits,
     clientContext: clientContextOf(prepared, plugIns),
-    hostUsers: users === 'elsewhere' ? watched(options.users as UserCallbacks, log) : undefined,
-    userKeyType: options.users?.keyType ?? 'integer',
-    withPassword: options.users?.withPassword,
-    setActive: options.users?.setActive?.bind(options.users),
+    users: usersOf(options.users, log),
     saveToken: options.saveToken,
     mint:
       settings.accessTokenFormat === 'jwt'
@@ -111,58 +108,10 @@ export const buildRecords = (
   }
 }
 
-/**
- * Wraps the callbacks of the application. Logs a warning if a new user may receive the ID of a deleted user.
- * @throws TypeError for a user without `active`: the server would treat the user as deactivated, without a word
- */
-const watched = (users: UserCallbacks, log: LogSink): UserCallbacks => {
-  let isSettled = users.keyType === 'uuid'
-  const { keyType, findByEmail, search, withPassword } = users
-  return {
-    ...(keyType && { keyType }),
-    ...(findByEmail && {
-      findByEmail: async (email) =>
-        checkedUser('findByEmail', await findByEmail.call(users, email)),
-    }),
-    ...(search && {
-      search: async (text, page) =>
-        (await search.call(users, text, page)).map((user) => checkedUser('search', user)),
-    }),
-    ...(withPassword && { withPassword: (...args) => withPassword.apply(users, args) }),
-    async find(id) {
-      const user = checkedUser('find', await users.find(id))
-      if (user && !isSettled) {
-        isSettled = true
-        if (user.createdAt === undefined) warnOfReusableIds(log)
-      }
-      return user
-    },
-  }
-}
-
-/** Returns the user of the application with the e-mail address that this server reports. */
-const withHeldEmail = <Found extends User | undefined>(user: Found): Found => {
-  if (!user?.email) return user
-  const email = heldEmail(user.email)
-  if (email === user.email) return user
-  // A record may be an object of a class, whose methods must still find its members.
-  return new Proxy(user, {
-    get: (target, name) => {
-      const value: unknown = name === 'email' ? email : Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-    getOwnPropertyDescriptor: (target, name) => {
-      const own = Reflect.getOwnPropertyDescriptor(target, name)
-      return own && name === 'email' ? { ...own, value: email } : own
-    },
-  })
-}
-
-const checkedUser = <Found extends User | undefined>(callback: string, user: Found): Found => {
-  if (!user || typeof user.active === 'boolean') return withHeldEmail(user)
-  throw new TypeError(
-    `users.${callback} must return users with the property active, which is true or false. A user for whom it is false cannot log in.`,
-  )
+/** Returns the users of the option `users`, or the built-in users. */
+const usersOf = (users: AuthorizationServerOptions['users'], log: LogSink): UsersPort => {
+  if (!users) return builtInUsers
+  return 'name' in users ? tableUsers(users) : callbackUsers(users, () => warnOfReusableIds(log))
 }
 
 /** Returns the scopes, grant types and response types that clients may be registered for. */

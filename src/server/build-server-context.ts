@@ -19,6 +19,7 @@ import type {
 import { TokenQueues } from '../protocol/token-queues.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { TransientValues } from '../records/transient-values.ts'
+import { PasswordTries } from '../records/users/password-tries.ts'
 import { UserLinks } from '../records/users/user-links.ts'
 import { brandOf, linksOf } from './appearance.ts'
 import type { BuiltRecords } from './build-records.ts'
@@ -41,7 +42,13 @@ export const buildServerContext = (
   const { options, settings, issuer, basePath, random, log, telemetry, traces } = prepared
   const { context, records, provider, signingKeys, uses, refusals } = built
   const { extensions, grants, knownGrants, clientAuthentication, endpoints } = plugIns
-  const sessions = new Sessions(context, issuer, prepared.verifyJwt, options.resourceOwner)
+  const sessions = new Sessions(
+    context,
+    records.users,
+    issuer,
+    prepared.verifyJwt,
+    options.resourceOwner,
+  )
   const exporting = new FairQueue({
     maxRunning: 1,
     maxWaiting: Number.POSITIVE_INFINITY,
@@ -61,6 +68,7 @@ export const buildServerContext = (
     sessions,
     knownBrowsers: new KnownBrowsers(context, issuer),
     userLinks: new UserLinks(context),
+    passwordTries: new PasswordTries(context),
     grants,
     knownGrants,
     clientAuthentication,

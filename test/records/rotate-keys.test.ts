@@ -302,11 +302,11 @@ describe('a rotation of the secret keys during concurrent changes', () => {
   test('a login succeeds if the rotation seals the password hash after the check, but fails if the hash changes', async () => {
     await using app = await startServer()
     await using rotating = await node(app, [next, secretKey])
-    const { users, sessions } = rotating.server
+    const { users, sessions, store } = rotating.server
     const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test', raw: undefined }
-    const checked = await users.checked(app.user.email, app.password)
+    const checked = await store.users.findByEmail(app.user.email)
     expect((await rotating.server.rotateSecretKeys()).resealed).toBe(1)
-    const again = await users.checked(app.user.email, app.password)
+    const again = await store.users.findByEmail(app.user.email)
     expect(again?.passwordHash).not.toBe(checked?.passwordHash)
     expect(await sessions.signIn(app.user.id, browser, checked?.passwordHash)).toMatch(/session=/)
     await users.setPassword(app.user.id, app.password)

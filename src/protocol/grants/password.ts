@@ -1,7 +1,6 @@
 import { maxPasswordBytes } from '../../model/field-rules.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow } from '../../model/scope.ts'
-import { tryPassword } from '../../records/users/password-tries.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 
 /** Issues tokens for a user name and a password, which the client sends. Disabled by default. RFC 6749 §4.3. */
@@ -21,7 +20,7 @@ export const password: BuiltInGrant = {
     })
     // The limit for known browsers does not apply, because a client has no cookie.
     const tried = { account: username, address: http.address }
-    const user = await tryPassword(tried, server, () => server.getUser(username, secret))
+    const user = await server.passwordTries.run(tried, () => server.getUser(username, secret))
     if (!user?.active) throw refused()
     return { type: 'user', client, subject: user, scopes, refreshable: true }
   },

@@ -2,7 +2,7 @@ import { digestOf, type SecretKind } from '../../crypto/digest.ts'
 import type { Credential } from '../../model/credential.ts'
 import type { CredentialKind } from '../../model/leak-report.ts'
 import type { FoundToken } from '../../model/token.ts'
-import type { UserId } from '../../model/user.ts'
+import { earliestRowOf, type UserId } from '../../model/user.ts'
 import { deviceAuthorizations } from '../../records/device-authorizations.ts'
 import { authorizationOfRotated } from '../../records/tokens/end-tokens.ts'
 import type { ServerContext } from '../server-context.ts'
@@ -138,7 +138,7 @@ const ofAuthorization = async (
   { clients, users, store }: ServerContext,
 ): Promise<Found | undefined> => {
   const { id, clientId, userId, revokedAt, createdAt } = authorization
-  const isOfFormer = userId !== null && createdAt < (await users.earliestRow(userId))
+  const isOfFormer = userId !== null && createdAt < earliestRowOf(await users.find(userId))
   if (revokedAt !== null || isOfFormer) return undefined
   const token = await store.tokens.ofAuthorization(id)
   const name = (await clients.find(clientId))?.name ?? ''

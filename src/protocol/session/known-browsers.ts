@@ -3,8 +3,8 @@ import { sha256 } from '../../crypto/digest.ts'
 import { randomString } from '../../crypto/random.ts'
 import { accountKey } from '../../model/email-address.ts'
 import type { UserId } from '../../model/user.ts'
-import type { RecordsContext } from '../../records/context.ts'
-import { type CheckedUser, Users } from '../../records/users/users.ts'
+import type { CheckedUser, RecordsContext } from '../../records/context.ts'
+import { passwordMarkOf } from '../../records/users/built-in-users.ts'
 import { CookieJar } from './cookie-jar.ts'
 import { openHeld, sealHeld } from './held-values.ts'
 
@@ -42,12 +42,10 @@ export interface KnownBrowser {
 export class KnownBrowsers {
   readonly #context: RecordsContext
   readonly #cookies: CookieJar
-  readonly #users: Users
 
   constructor(context: RecordsContext, issuer: string) {
     this.#context = context
     this.#cookies = new CookieJar(issuer)
-    this.#users = new Users(context)
   }
 
   /**
@@ -55,9 +53,11 @@ export class KnownBrowsers {
    * so that the response time does not reveal whether an account exists.
    */
   async find(account: string, cookie: string | null): Promise<KnownBrowser | undefined> {
+    const { users } = this.#context
     const digest = accountDigest(account)
     const entry = this.#entries(cookie).find((known) => known.account === digest)
-    if (!entry || (await this.#users.passwordMark(entry.userId)) !== entry.mark) return undefined
+    if (!entry || (await users.passwordMark(entry.userId, this.#context)) !== entry.mark)
+      return undefined
     return { nonce: entry.nonce, userId: entry.userId }
   }
 
@@ -68,7 +68,7 @@ export class KnownBrowsers {
     const entry: Entry = {
       account: digest,
       userId: user.id,
-      mark: this.#users.markOf(user),
+      mark: passwordMarkOf(user, this.#context),
       nonce: randomString(nonceCharacters, random),
       until: clock() + lifetime * 1000,
     }

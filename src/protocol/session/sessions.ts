@@ -6,13 +6,14 @@ import { noteUser } from '../../http/request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
 import { JWTExtendedException } from '../../model/jwt-error.ts'
 import type { SessionEnd } from '../../model/session-end.ts'
-import { type User, type UserId, UserProxy } from '../../model/user.ts'
+import { type User, type UserId, UserProxy, type UserSource } from '../../model/user.ts'
 import { storedUserAgent } from '../../model/user-agent.ts'
 import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
 import { byUser, ofUser } from '../../records/audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../../records/context.ts'
 import { sessionClaims } from '../../records/seals/claims.ts'
-import { Users } from '../../records/users/users.ts'
+import { hasStill } from '../../records/users/built-in-users.ts'
+import { earliestRow, userOfRow } from '../../records/users/user-of-row.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { StoredSession } from '../../store/contract/sessions.ts'
@@ -73,12 +74,14 @@ export class Sessions implements SessionCheck {
   readonly #context: RecordsContext
   readonly #verifyJwt: VerifyJwt
   readonly #issuer: string
-  readonly #users: Users
+  readonly #users: UserSource
   readonly #resourceOwner: FindResourceOwner | undefined
   readonly #cookies: CookieJar
 
+  /** @internal */
   constructor(
     context: RecordsContext,
+    users: UserSource,
     issuer: string,
     verifyJwt: VerifyJwt,
     resourceOwner?: FindResourceOwner,
@@ -87,7 +90,7 @@ export class Sessions implements SessionCheck {
     this.#context = context
     this.#issuer = issuer
     this.#verifyJwt = verifyJwt
-    this.#users = new Users(context)
+    this.#users = users
     this.#cookies = new CookieJar(issuer)
   }
 
@@ -112,9 +115,9 @@ export class Sessions implements SessionCheck {
     const { identifier: former, name } = this.#cookies.session(browser.cookie)
     return retryOnCollision(() =>
       turns.transaction(store, `user ${userId}`, async (tx) => {
-        const users = new Users({ ...this.#context, store: tx })
-        const user = await users.find(userId)
-        if (!user?.active || (passwordHash && !(await users.hasStill(userId, passwordHash))))
+        const within = { ...this.#context, store: tx }
+        const user = await this.#context.users.find(userId, within)
+        if (!user?.active || (passwordHash && !(await hasStill(userId, passwordHash, within))))
           throw new ReferenceNotFound('The user was changed after the password was verified.')
         const identifier = this.#cookies.newIdentifier(random)
         const now = clock()
@@ -163,7 +166,7 @@ export class Sessions implements SessionCheck {
     const identifier = this.#identifier(browser.cookie)
     if (identifier === undefined) return undefined
     const found = await store.sessions.find(digestOf('session', identifier))
-    const known = found && (await this.#users.joined(found.session, found.user))
+    const known = found && (await userOfRow(found.session, found.user, this.#context))
     if (
       !found ||
       !known?.active ||
@@ -192,7 +195,7 @@ export class Sessions implements SessionCheck {
     const identifier = this.#resourceOwner ? undefined : this.#identifier(browser.cookie)
     if (identifier === undefined) return false
     const found = await this.#context.store.sessions.find(digestOf('session', identifier))
-    const user = found && (await this.#users.joined(found.session, found.user))
+    const user = found && (await userOfRow(found.session, found.user, this.#context))
     if (!found || !user?.active || !this.#isSameBrowser(found.session, browser)) return false
     return !this.#isCurrent(found.session) && this.#isIntact(found.session)
   }
@@ -219,7 +222,7 @@ export class Sessions implements SessionCheck {
   /** Lists the sessions of a user, beginning with the latest login. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>> {
     const { items, next } = await this.#context.store.sessions.ofUser(userId, cursor)
-    const earliest = await this.#users.earliestRow(userId)
+    const earliest = await earliestRow(userId, this.#context)
     const own = items.filter(({ createdAt }) => createdAt >= earliest)
     return { items: own.filter((session) => this.#isAlive(session)), next }
   }
@@ -246,7 +249,7 @@ export class Sessions implements SessionCheck {
   /** Returns the session with this digest, if the session is alive. */
   async findByDigest(digest: Digest): Promise<StoredSession | undefined> {
     const found = await this.#context.store.sessions.find(digest)
-    const user = found && (await this.#users.joined(found.session, found.user))
+    const user = found && (await userOfRow(found.session, found.user, this.#context))
     return user && this.#isAlive(found.session) ? found.session : undefined
   }
 

@@ -6,7 +6,7 @@ import type { AuditFilter } from '../../store/contract/audit.ts'
 import type { RoutineTotal } from '../../store/contract/audit-counts.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { RecordsContext } from '../context.ts'
-import { Users } from '../users/users.ts'
+import { earliestRow } from '../users/user-of-row.ts'
 import {
   type AuditVerification,
   type AuditVerificationOptions,
@@ -53,7 +53,7 @@ export class Activity {
     const { store } = this.#context
     const filter = { ...search, userId, withoutRoutine: true }
     const { items, next } = await store.audit.latest(filter, cursor)
-    const earliest = await new Users(this.#context).earliestRow(userId)
+    const earliest = await earliestRow(userId, this.#context)
     return { items: items.filter(({ at }) => at >= earliest), next }
   }
 
@@ -135,9 +135,9 @@ export class Activity {
   async #filter(search: ActivitySearch): Promise<AuditFilter> {
     checkSearch(search)
     const { user, ...filter } = search
-    const { hostUsers } = this.#context
-    const isEmail = user?.includes('@') && (!hostUsers || hostUsers.findByEmail)
-    const found = user && isEmail ? await new Users(this.#context).findByEmail(user) : undefined
+    const { users } = this.#context
+    const isEmail = user?.includes('@') && users.canFindByEmail
+    const found = user && isEmail ? await users.findByEmail(user, this.#context) : undefined
     // The indexes of tokens and IP addresses do not contain routine events, so omit routine events from these searches.
     const withoutRoutine = filter.tokenId !== undefined || filter.address !== undefined
     // If no user has this e-mail address, use the text as an ID, because user IDs of an application may contain `@`.

@@ -14,14 +14,13 @@ import type { Store } from '../../store/store.ts'
 import type { RecordsContext } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { clientClaims, clientStateClaims } from '../seals/claims.ts'
-import { Users } from '../users/users.ts'
+import { userOfRow } from '../users/user-of-row.ts'
 import type { ListedClient } from './client-input.ts'
 
 /** Reads clients from sealed rows, and seals clients for writing. */
 export class ClientRows {
   readonly context: RecordsContext
   readonly clientContext: ClientContext
-  readonly #users: Users
   /**
    * The verified clients by their rows. A store with a cache returns the same row object while the row is unchanged.
    */
@@ -29,7 +28,6 @@ export class ClientRows {
 
   constructor(context: RecordsContext) {
     this.context = context
-    this.#users = new Users(context)
     const { store, clientContext } = context
     this.clientContext = {
       ...clientContext,
@@ -48,7 +46,7 @@ export class ClientRows {
   /** @throws InvalidField if the user does not exist */
   async ownerOf(userId: UserId | null, store: Store): Promise<ClientOwner | null> {
     if (userId === null) return null
-    const owner = await new Users({ ...this.context, store }).find(userId)
+    const owner = await this.context.users.find(userId, { ...this.context, store })
     if (!owner) throw new InvalidField('user_id', 'There is no such user.')
     return owner
   }
@@ -61,9 +59,9 @@ export class ClientRows {
 
   /** Whether `recall` may ever return a client. */
   get canRecall(): boolean {
-    const { store, hostUsers } = this.context
-    // Do not use the cache with `hostUsers`: the version does not change when the application deactivates an owner.
-    return !hostUsers && store.recallClient !== undefined
+    const { store, users } = this.context
+    // The version does not change when the application deactivates an owner whom the store cannot read.
+    return users.areInStore && store.recallClient !== undefined
   }
 
   /**
@@ -79,28 +77,31 @@ export class ClientRows {
 
   /** Returns the client of a row; undefined if the row was tampered with. */
   async open(row: ClientWithOwner): Promise<Client | undefined> {
-    if (!this.#known.has(row)) await mustHaveKeyOf(row.seal, this.context)
-    return this.#intactClient(row, await this.#users.joined(row.fields, row.owner))
+    const owner = await userOfRow(row.fields, row.owner, this.context)
+    const client = this.#intactClient(row, owner)
+    if (client) return client
+    await mustHaveKeyOf(row.seal, this.context)
+    return this.#tampered(row)
   }
 
   #intactClient(row: ClientWithOwner, owner: ClientOwner | null): Client | undefined {
-    const { keys, log } = this.context
     const { fields, seal } = row
     const known = this.#known.get(row)
     if (known?.owner === owner) return known
-    if (known || keys.isIntact(seal, clientClaims(fields))) {
-      const client = new Client(fields, owner, this.clientContext)
-      this.#known.set(row, client)
-      return client
-    }
-    log({
+    if (!known && !this.context.keys.isIntact(seal, clientClaims(fields))) return undefined
+    const client = new Client(fields, owner, this.clientContext)
+    this.#known.set(row, client)
+    return client
+  }
+
+  #tampered({ fields: { clientId } }: ClientWithOwner): undefined {
+    this.context.log({
       level: 'error',
       event: 'client.tampered',
       message:
         'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
-      clientId: fields.clientId,
+      clientId,
     })
-    return undefined
   }
 
   /** Seals the fields for writing. */
@@ -136,13 +137,17 @@ export class ClientRows {
     const ownerOfRow = async ({ fields, owner }: ClientWithOwner) => {
       const { userId, createdAt } = fields
       if (userId === null) return null
-      const asked = owners.get(userId) ?? this.#users.current(userId, owner)
+      const asked =
+        owners.get(userId) ??
+        Promise.resolve(this.context.users.current(userId, owner, this.context))
       owners.set(userId, asked)
       const current = await asked
       return createdAt >= earliestRowOf(current) ? current : null
     }
     const clients = await Promise.all(
-      rows.map(async (row) => this.#intactClient(row, await ownerOfRow(row))),
+      rows.map(
+        async (row) => this.#intactClient(row, await ownerOfRow(row)) ?? this.#tampered(row),
+      ),
     )
     return clients.filter((client) => client !== undefined)
   }

@@ -8,7 +8,7 @@ import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { Users } from '../users/users.ts'
+import { earliestRow } from '../users/user-of-row.ts'
 import {
   type ChangeGuard,
   changeClient,
@@ -222,7 +222,7 @@ export class Clients {
     userId: UserId,
     items: readonly T[],
   ): Promise<readonly T[]> {
-    const earliest = await new Users(this.#context).earliestRow(userId)
+    const earliest = await earliestRow(userId, this.#context)
     return items.filter(({ createdAt }) => createdAt >= earliest)
   }
 

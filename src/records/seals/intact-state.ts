@@ -14,20 +14,16 @@ type ClientState = TokenWithState['client']
  * is not verified again, because the comparison takes much less time.
  */
 export class IntactState {
-  /** Whether the server uses the built-in users, whose rows are sealed. */
-  readonly hasBuiltInUsers: boolean
   readonly #keys: KeyRing
   readonly #users = new Map<unknown, { readonly row: StoredUser; readonly user: User }>()
   readonly #clients = new Map<unknown, ClientState>()
 
-  constructor(keys: KeyRing, { hasBuiltInUsers }: { readonly hasBuiltInUsers: boolean }) {
+  constructor(keys: KeyRing) {
     this.#keys = keys
-    this.hasBuiltInUsers = hasBuiltInUsers
   }
 
-  /** Returns the user of a row; undefined if the seal is not valid. The user rows of an application have no seal. */
+  /** Returns the built-in user of a row; undefined if the seal is not valid. */
   user(row: StoredUser): User | undefined {
-    if (!this.hasBuiltInUsers) return withoutSeal(row)
     const known = this.#users.get(row.id)
     if (known && isSameUser(known.row, row)) return known.user
     if (!this.#keys.isIntact(row.seal, userClaims(row))) return undefined
@@ -52,7 +48,8 @@ const remember = <T>(map: Map<unknown, T>, key: unknown, value: T): void => {
   if (map.size > maxEntries) map.delete(map.keys().next().value)
 }
 
-const withoutSeal = ({ attributes, createdAt, ...row }: StoredUser): User => {
+/** Returns the user of a row. The rows of an application have no seal, but may have attributes and a creation time. */
+export const withoutSeal = ({ attributes, createdAt, ...row }: StoredUser): User => {
   const { id, email, emailVerified, active, isAdmin } = row
   const user = { id, email, emailVerified, active, isAdmin }
   if (attributes === undefined && createdAt === undefined) return Object.freeze(user)

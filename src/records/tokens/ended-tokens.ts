@@ -8,7 +8,7 @@ import { Clients } from '../clients/clients.ts'
 import type { RecordsContext } from '../context.ts'
 import { accessClaims } from '../seals/claims.ts'
 import { TransientValues } from '../transient-values.ts'
-import { Users } from '../users/users.ts'
+import { earliestRow } from '../users/user-of-row.ts'
 import { checkRoom } from './personal-tokens.ts'
 import { endingOfRow } from './token-ending.ts'
 import { sealedToken } from './token-row.ts'
@@ -109,7 +109,7 @@ export class EndedTokens {
     try {
       return await turns.transaction(store, `user ${userId}`, async (tx) => {
         // This look-up locks the user, so that a final event is committed either before the check or after the restore.
-        const user = await new Users({ ...this.#context, store: tx }).find(userId)
+        const user = await this.#context.users.find(userId, { ...this.#context, store: tx })
         if (!user?.active || (await this.#isFinal(kept, tx))) return 0
         let restored = 0
         for (const token of kept.tokens) {
@@ -177,7 +177,7 @@ export class EndedTokens {
     // Lock the client before its tokens, as a rotation does.
     await tx.clients.find(token.fields.clientId)
     const row = await tx.tokens.personal(id, clock())
-    const earliest = await new Users({ ...this.#context, store: tx }).earliestRow(userId)
+    const earliest = await earliestRow(userId, { ...this.#context, store: tx })
     const isOwn = row?.fields.userId === userId && row.fields.createdAt >= earliest
     if (!isOwn || row.fields.isInternal) return undefined
     const { name, previousExpires: _, ...own } = row

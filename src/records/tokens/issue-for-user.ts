@@ -130,7 +130,7 @@ const insertAtOnce = async (
 // Check the consent, the session and the user again, because they may have changed after the first check.
 const mustStillHold = async (
   { client, subject, under, scopes }: UserRedemption,
-  { hostUsers }: RecordsContext,
+  { users }: RecordsContext,
   tx: Store,
 ): Promise<void> => {
   if (!under) return
@@ -140,8 +140,9 @@ const mustStillHold = async (
   const { sessionId } = under
   const session = sessionId === null ? null : await tx.sessions.find(sessionId as Digest)
   // If the store cannot read the users, the callback of the application was called before the transaction.
-  const user = sessionId === null && !hostUsers ? await tx.users.find(subject.id) : session?.user
-  const isActive = hostUsers !== undefined || user?.active === true
+  const user =
+    sessionId === null && users.areInStore ? await tx.users.find(subject.id) : session?.user
+  const isActive = !users.areInStore || user?.active === true
   const isGranted =
     consent?.consent.clientKey === client.clientKey && isWithin(scopes, consent.consent.scopes)
   if (consent?.consent.id !== under.consentId || !isGranted || session === undefined || !isActive)

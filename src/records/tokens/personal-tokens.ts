@@ -31,7 +31,7 @@ import { changesOf } from '../audit/changes.ts'
 import { Clients } from '../clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims } from '../seals/claims.ts'
-import { Users } from '../users/users.ts'
+import { earliestRow } from '../users/user-of-row.ts'
 import { endingOf, endingOfRow } from './token-ending.ts'
 import { sealedToken, unopened } from './token-row.ts'
 
@@ -174,7 +174,7 @@ export class PersonalTokens {
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
     const { store, clock } = this.#context
     const { items, next } = await store.tokens.personalOf(userId, clock(), cursor)
-    const earliest = await new Users(this.#context).earliestRow(userId)
+    const earliest = await earliestRow(userId, this.#context)
     const own = items.filter(({ fields }) => fields.createdAt >= earliest)
     const managed = await Promise.all(own.map((row) => this.#managed(row)))
     return { items: managed.filter((item) => item !== undefined), next }
@@ -186,7 +186,7 @@ export class PersonalTokens {
    */
   async summariesOf(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>> {
     const { items, next } = await this.#context.store.tokens.personalSummaries(userId, cursor)
-    const earliest = await new Users(this.#context).earliestRow(userId)
+    const earliest = await earliestRow(userId, this.#context)
     return { items: items.filter(({ createdAt }) => createdAt >= earliest), next }
   }
 
@@ -194,7 +194,7 @@ export class PersonalTokens {
   async among(userId: UserId, ids: readonly number[]): Promise<readonly ManagedToken[]> {
     const { store, clock } = this.#context
     const rows = await store.tokens.personalAmong(userId, clock(), ids)
-    const earliest = await new Users(this.#context).earliestRow(userId)
+    const earliest = await earliestRow(userId, this.#context)
     const own = rows.filter(({ fields }) => fields.createdAt >= earliest)
     const managed = await Promise.all(own.map((row) => this.#managed(row)))
     const known = new Map(managed.flatMap((item) => (item ? [[item.token.id, item]] : [])))
@@ -205,7 +205,7 @@ export class PersonalTokens {
   async find(userId: UserId, id: number): Promise<ManagedToken | undefined> {
     const row = await this.#context.store.tokens.personal(id, this.#context.clock())
     if (row?.fields.userId !== userId || row.fields.isInternal) return undefined
-    const earliest = await new Users(this.#context).earliestRow(userId)
+    const earliest = await earliestRow(userId, this.#context)
     return row.fields.createdAt >= earliest ? this.#managed(row) : undefined
   }
 
@@ -422,7 +422,7 @@ export const checkRoom = async (
   context: RecordsContext,
 ): Promise<void> => {
   // This look-up locks the user, so that concurrent calls cannot exceed the maximum.
-  await new Users(context).find(userId)
+  await context.users.find(userId, context)
   if ((await context.store.tokens.countPersonalOf(userId, most)) < most) return
   throw new InvalidField('user_id', `The user has ${most} tokens already, which is the maximum.`, {
     problem: 'tooManyPersonalTokens',

@@ -14,7 +14,6 @@ import type { RotatedRefreshToken, TokenWithState } from '../../store/contract/t
 import { ofAuthorization } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims, type Granted, refreshClaims, rotationClaims } from '../seals/claims.ts'
-import { Users } from '../users/users.ts'
 import { insertChild } from './exchange-token.ts'
 import {
   fieldsAfterRefresh,
@@ -22,7 +21,7 @@ import {
   refreshInPlace,
   refusedRefresh,
 } from './refresh-in-place.ts'
-import { TokenFinder } from './token-finder.ts'
+import { stateOf, TokenFinder } from './token-finder.ts'
 import { newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
@@ -225,7 +224,7 @@ const sameResponse = async (
   const { keys, scopes, clock } = context
   const { fields } = row
   const token = new Token(fields, scopes)
-  const state = await new Users(context).stateOf(row)
+  const state = await stateOf(row, context)
   if (!state || !isActive({ token, ...state })) throw refusedRefresh()
   const { user } = state
   const accessToken = keys.open('token', row.accessToken, accessClaims(row))

@@ -2,26 +2,25 @@ import { digestOf } from '../../crypto/digest.ts'
 import { hasBadChecksum } from '../../crypto/personal-token-value.ts'
 import { frozen } from '../../model/frozen.ts'
 import { type FoundToken, isExpired, Token } from '../../model/token.ts'
+import { earliestRowOf, type UserId } from '../../model/user.ts'
 import type {
   RefreshTokenWithState,
   StoredToken,
   TokenWithState,
 } from '../../store/contract/tokens.ts'
 import type { RecordsContext } from '../context.ts'
+import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { accessClaims, refreshClaims } from '../seals/claims.ts'
-import { Users } from '../users/users.ts'
 import { unopened } from './token-row.ts'
 
 /** Finds tokens by their secrets, and verifies their seals. */
 export class TokenFinder {
   readonly #context: RecordsContext
-  readonly #users: Users
   /** The verified tokens by their rows. A store with a cache returns the same row object while the row is unchanged. */
   readonly #known = new WeakMap<TokenWithState, FoundToken>()
 
   constructor(context: RecordsContext) {
     this.#context = context
-    this.#users = new Users(context)
   }
 
   async findByAccess(accessToken: string): Promise<FoundToken | undefined> {
@@ -50,14 +49,14 @@ export class TokenFinder {
     row: TokenWithState,
     accessToken: string,
   ): FoundToken | undefined | Promise<FoundToken | undefined> {
-    const { keys, hostUsers } = this.#context
+    const { keys, users } = this.#context
     const known = this.#known.get(row)
-    if (known && !hostUsers) return known
+    if (known && users.areInStore) return known
     // The digest of the row matches the presented token, so the sealed value must be that token.
     if (!known && keys.open('token', row.accessToken, accessClaims(row)) !== accessToken)
       return unopened(row, row.accessToken, this.#context)
-    const state = hostUsers ? undefined : this.#users.joinedState(row)
-    if (!state) return this.#users.stateOf(row).then((now) => now && this.#found(row, now))
+    const state = stateOf(row, this.#context)
+    if (state instanceof Promise) return state.then((now) => now && this.#found(row, now))
     const found = this.#found(row, state)
     this.#known.set(row, found)
     return found
@@ -67,7 +66,7 @@ export class TokenFinder {
   async #openedFormer(row: TokenWithState): Promise<FoundToken | undefined> {
     const { fields, formerDigest, formerExpires } = row
     if (!this.#isIntact(row)) return unopened(row, row.accessToken, this.#context)
-    const state = await this.#users.stateOf(row)
+    const state = await stateOf(row, this.#context)
     if (!state || formerDigest === null || formerExpires === null) return undefined
     const former = {
       ...row,
@@ -103,7 +102,7 @@ export class TokenFinder {
     const claims = refreshClaims(row.refreshDigest, fields, authorization)
     if (keys.open('token', row.refreshToken, claims) !== refreshToken)
       return unopened(row, row.refreshToken, this.#context)
-    const state = await this.#users.stateOf(row)
+    const state = await stateOf(row, this.#context)
     if (!state) return undefined
     return frozen({
       token: new Token(fields, scopes),
@@ -121,4 +120,55 @@ export class TokenFinder {
 const scopesNow = ({ fields: { scopes }, client }: TokenWithState): readonly string[] => {
   const { allowedScopes } = client
   return allowedScopes ? scopes.filter((scope) => allowedScopes.includes(scope)) : scopes
+}
+
+type State = Pick<FoundToken, 'user' | 'client'>
+
+/**
+ * Returns the current user of a token, and the state of its client and of the owner of that client. Returns undefined if
+ * the row of the user or of the client was tampered with.
+ */
+export const stateOf = (
+  row: TokenWithState,
+  context: RecordsContext,
+): State | Promise<State | undefined> => {
+  const { user, client } = row
+  const { intact, users } = context
+  if (!intact.isClient(client)) return tamperedClient(client, context)
+  if (!users.areInStore) return foundState(row, context)
+  if (user === null) return { user, client }
+  const found = users.current(user.id, user, context)
+  if (found instanceof Promise) return found.then(() => undefined)
+  return { user: found, client }
+}
+
+/** Asks the application for the user of a token and the owner of its client. */
+const foundState = async (
+  { fields: { userId, createdAt }, client }: TokenWithState,
+  context: RecordsContext,
+): Promise<State> => {
+  const { ownerId } = client
+  const userOf = async (id: UserId | null) =>
+    id === null ? null : context.users.current(id, null, context)
+  const user = await userOf(userId)
+  const owner = ownerId === userId ? user : await userOf(ownerId)
+  const isOwn = owner?.active === true && client.createdAt >= earliestRowOf(owner)
+  return {
+    user: user && createdAt >= earliestRowOf(user) ? user : null,
+    client: { ...client, ownerActive: ownerId === null || isOwn },
+  }
+}
+
+const tamperedClient = async (
+  { clientId, stateSeal }: TokenWithState['client'],
+  context: RecordsContext,
+): Promise<undefined> => {
+  await mustHaveKeyOf(stateSeal, context)
+  context.log({
+    level: 'error',
+    event: 'client.tampered',
+    message:
+      'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
+    clientId,
+  })
 }

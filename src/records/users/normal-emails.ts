@@ -1,6 +1,6 @@
 import type { UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../context.ts'
-import { Users } from './users.ts'
+import { normalizeEmail } from './built-in-users.ts'
 
 /** The maximum number of users that one statement lists. */
 const listedAtOnce = 500
@@ -11,17 +11,16 @@ const listedAtOnce = 500
  * user can still log in with the stored address.
  */
 export const normalizeEmails = async (context: RecordsContext): Promise<void> => {
-  const { store, intact, log } = context
-  if (!intact.hasBuiltInUsers) return
+  const { store, users, log } = context
+  if (!users.areBuiltIn) return
   const [note] = await store.sweeperNotes.find('email addresses', [''])
   if (!note) return
-  const users = new Users(context)
   let after: UserId | null = null
   let kept = 0
   for (;;) {
     const rows = await store.users.irregular(after, listedAtOnce)
     for (const user of rows) {
-      if (await users.normalizeEmail(user)) continue
+      if (await normalizeEmail(user, context)) continue
       kept += 1
       log({
         level: 'warn',

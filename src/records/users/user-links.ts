@@ -6,7 +6,7 @@ import type { UserLinkPurpose } from '../../model/user-link.ts'
 import { byUser } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { TransientValues } from '../transient-values.ts'
-import { Users } from './users.ts'
+import { changeUser, resetPassword, signUp, userWithMark } from './built-in-users.ts'
 
 /** The seconds for which a link is valid. */
 export const linkLifetime = 3_600
@@ -37,12 +37,10 @@ interface StoredLink extends OpenedLink {
 /** Creates and consumes links that prove the control of an e-mail address. Stores the digest of each link's token. */
 export class UserLinks {
   readonly #context: RecordsContext
-  readonly #users: Users
   readonly #values: TransientValues<StoredLink | null>
 
   constructor(context: RecordsContext) {
     this.#context = context
-    this.#users = new Users(context)
     this.#values = new TransientValues('user_link', context)
   }
 
@@ -70,7 +68,7 @@ export class UserLinks {
     email: string,
     after: Pick<OpenedLink, 'next' | 'browser'>,
   ): Promise<StoredLink | null> {
-    const found = await this.#users.withMark(email)
+    const found = await userWithMark(email, this.#context)
     if (!found)
       return purpose === 'sign_up' ? { purpose, email, ...after, userId: null, mark: '' } : null
     const { id, active, emailVerified, mark } = found
@@ -87,7 +85,7 @@ export class UserLinks {
   async open(token: string): Promise<OpenedLink | undefined> {
     const link = await this.#values.get(token)
     if (!link) return undefined
-    const found = await this.#users.withMark(link.email)
+    const found = await userWithMark(link.email, this.#context)
     return isValid(link, found) ? link : undefined
   }
 
@@ -133,14 +131,14 @@ export class UserLinks {
   }
 
   #done({ purpose, email, userId, mark }: StoredLink, hash: string): Promise<boolean> {
-    if (purpose === 'sign_up') return this.#users.signUp(email, hash)
+    if (purpose === 'sign_up') return signUp(email, hash, this.#context)
     if (userId === null) return Promise.resolve(false)
     const user = { id: userId, email }
     // Record the user of the link as the actor, because nobody may be logged in.
-    const users = new Users({ ...this.#context, audit: this.#context.audit.by(byUser(user)) })
+    const context = { ...this.#context, audit: this.#context.audit.by(byUser(user)) }
     return purpose === 'verify_email'
-      ? users.verifyEmail(userId)
-      : users.resetPassword(userId, mark, hash)
+      ? changeUser(userId, 'user.email_verified', { emailVerified: true }, context)
+      : resetPassword(userId, mark, hash, context)
   }
 }
 

@@ -439,7 +439,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       made += 1
       const email = `user-${made}@example.org`
       const { id } = await fast.users.create({ email, password })
-      const checked = await fast.users.checked(email, password)
+      const checked = await fast.store.users.findByEmail(email)
       return {
         one: () => slow.sessions.signIn(id, browser, checked?.passwordHash ?? null),
         other: () => fast.users.setPassword(id, 'another horse battery staple'),

@@ -5,7 +5,6 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import { userLinkPurposes } from '../../../model/user-link.ts'
-import { tryPassword } from '../../../records/users/password-tries.ts'
 import { ReferenceNotFound } from '../../../store/contract/errors.ts'
 import { destinationOf } from '../../destinations.ts'
 import type { Endpoint } from '../../plug-ins.ts'
@@ -77,9 +76,7 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
     const cookie = request.header('cookie')
     const known = await server.knownBrowsers.find(email, cookie)
     const tried = { account: email, address: request.address, browser: known }
-    const user = await tryPassword(tried, server, (requester) =>
-      server.users.checked(email, password, requester),
-    )
+    const user = await server.passwordTries.check(tried, password)
     if (!user) {
       // The sentence depends on the typed text alone, so it does not reveal whether an account exists.
       const isUnseen = emailProblemOf(email) === 'emailUnseen'

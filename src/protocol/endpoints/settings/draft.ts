@@ -1,6 +1,7 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
+import { earliestRowOf } from '../../../model/user.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { isForeign } from '../../session/browser.ts'
 import { originOfForm } from '../../session/form-ids.ts'
@@ -92,7 +93,7 @@ export const takeDraft = async ({
   const found = await drafts.get(name)
   if (found?.userId !== signedIn.user.id || found.path !== http.path) return lost
   // The application may give the ID of a deleted user to a new user, who must not receive the draft.
-  if (found.renderedAt < (await server.users.earliestRow(found.userId))) return lost
+  if (found.renderedAt < earliestRowOf(await server.users.find(found.userId))) return lost
   const draft = await drafts.take(name)
   if (!draft) return lost
   return {

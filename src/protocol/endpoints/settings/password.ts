@@ -1,7 +1,6 @@
 import type { Digest } from '../../../crypto/digest.ts'
 import { maxPasswordBytes, minPasswordLength, validPassword } from '../../../model/field-rules.ts'
 import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
-import { tryPassword } from '../../../records/users/password-tries.ts'
 import { passwordChange } from '../../openapi/schemas/password.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
@@ -37,14 +36,10 @@ export const passwordPage = settingsPage({
     const isPossible = Buffer.byteLength(current) <= maxPasswordBytes
     const browser = await server.knownBrowsers.find(user.email, http.header('cookie'))
     const tried = { account: user.email, address: http.address, browser }
-    const checked = isPossible
-      ? await tryPassword(tried, server, (requester) =>
-          server.users.checked(user.email, current, requester),
-        )
-      : undefined
+    const checked = isPossible ? await server.passwordTries.check(tried, current) : undefined
     const isChanged =
       checked?.id === user.id &&
-      (await server.users.replacePassword(checked, next, sessionId as Digest))
+      (await server.passwordTries.replace(checked, next, sessionId as Digest))
     if (!isChanged) throw wrong
     return {
       location: server.ui.links.sessions ?? server.ui.links.applications,

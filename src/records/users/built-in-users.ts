@@ -1,0 +1,431 @@
+import { type Digest, sha256 } from '../../crypto/digest.ts'
+import { randomNumber } from '../../crypto/random.ts'
+import { emailKey, emailPrefixes, emailSpellings, validEmail } from '../../model/email-address.ts'
+import { validPassword } from '../../model/field-rules.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import { flag, onlyMembers, orNull, text } from '../../model/members.ts'
+import type { User, UserId } from '../../model/user.ts'
+import { withStorableId } from '../../model/user-id.ts'
+import { NotOurUsers, UniqueViolation } from '../../store/contract/errors.ts'
+import type { StoredUser, UserWithPassword } from '../../store/contract/users.ts'
+import type { Store } from '../../store/store.ts'
+import { byUser, ofUser } from '../audit/audit-trail.ts'
+import {
+  type CheckedUser,
+  type RecordsContext,
+  retryOnCollision,
+  type UsersPort,
+  withinTransaction,
+} from '../context.ts'
+import { mustHaveKeyOf } from '../keys/noted-keys.ts'
+import { passwordClaims, userClaims } from '../seals/claims.ts'
+
+/** The maximum number of users that one statement lists. */
+const listedAtOnce = 500
+
+type UserChange =
+  | 'user.activated'
+  | 'user.deactivated'
+  | 'user.email_verified'
+  | 'user.admin_granted'
+  | 'user.admin_withdrawn'
+
+/** The values of a new built-in user. */
+export interface UserInput {
+  readonly email: string
+  /** Null if the user cannot log in with a password. */
+  readonly password: string | null
+  readonly active?: boolean
+  readonly emailVerified?: boolean
+  readonly isAdmin?: boolean
+}
+
+const checkInput = onlyMembers<UserInput>('users.create()', {
+  email: text,
+  password: orNull(text),
+  active: flag,
+  emailVerified: flag,
+  isAdmin: flag,
+})
+
+/** Returns the user of a row; undefined if the row was tampered with. */
+type OpenRow = (
+  row: StoredUser,
+  context: RecordsContext,
+) => User | undefined | Promise<User | undefined>
+
+/** The look-ups of users whom a statement of the store can read. */
+export const usersInStore = (
+  open: OpenRow,
+): Pick<
+  UsersPort,
+  | 'areInStore'
+  | 'canFindByEmail'
+  | 'canSearch'
+  | 'find'
+  | 'current'
+  | 'findByEmail'
+  | 'all'
+  | 'search'
+> => ({
+  areInStore: true,
+  canFindByEmail: true,
+  canSearch: true,
+  async find(id, context) {
+    const row = await context.store.users.find(id)
+    return row && withStorableId(await open(row, context))
+  },
+  current(_id, joined, context) {
+    if (joined === null) return null
+    const user = open(joined, context)
+    return user instanceof Promise ? user.then((found) => found ?? null) : (user ?? null)
+  },
+  async findByEmail(email, context) {
+    const [row] = await rowsWithEmail(email, context.store)
+    return row && open(row, context)
+  },
+  async *all(context) {
+    let after: UserId | null = null
+    for (;;) {
+      const rows: readonly StoredUser[] = await context.store.users.list(after, listedAtOnce)
+      for (const row of rows) {
+        const user = await open(row, context)
+        if (user) yield withoutPassword(user)
+      }
+      after = rows.at(-1)?.id ?? null
+      if (rows.length < listedAtOnce) return
+    }
+  },
+  async search(text, { after, limit }, context) {
+    const { users } = context.store
+    const rows = await (text === ''
+      ? users.list(after, limit)
+      : users.search(emailPrefixes(text), after, limit))
+    const found = await Promise.all(rows.map((row) => open(row, context)))
+    return found.filter((user) => user !== undefined)
+  },
+})
+
+const openSealed = (row: StoredUser, context: RecordsContext): User | Promise<undefined> =>
+  context.intact.user(row) ?? tampered(row, context)
+
+const tampered = async ({ id, seal }: StoredUser, context: RecordsContext): Promise<undefined> => {
+  await mustHaveKeyOf(seal, context)
+  context.log({
+    level: 'error',
+    event: 'user.tampered',
+    message:
+      'A user row was tampered with, or sealed with another secret key; the server refuses the row.',
+    userId: id,
+  })
+}
+
+const intact = async <Row extends StoredUser>(
+  row: Row | undefined,
+  context: RecordsContext,
+): Promise<Row | undefined> => row && (await openSealed(row, context)) && row
+
+/** The built-in users. A row that was tampered with is treated like a missing row. */
+export const builtInUsers: UsersPort = {
+  ...usersInStore(openSealed),
+  keyType: 'integer',
+  areBuiltIn: true,
+  canSetActive: true,
+  async checked(email, password, requester, context) {
+    // Several rows hold spellings of one address only if an earlier version created them. The password decides.
+    const [first, ...others] = await rowsWithEmail(email, context.store)
+    for (const row of [first, ...others]) {
+      const found = await intact(row, context)
+      const matches = await context.passwords.check(password, hashOf(found, context), requester)
+      if (found?.active && matches) return { checked: found }
+    }
+    return { refused: await intact(first, context) }
+  },
+  async isPassword(id, password, context) {
+    const user = await intact(await context.store.users.find(id), context)
+    return context.passwords.check(password, hashOf(user, context))
+  },
+  async passwordMark(id, context) {
+    const user = await intact(await context.store.users.find(id), context)
+    return user?.active ? passwordMarkOf(user, context) : undefined
+  },
+  setActive: (id, active, context) =>
+    changeUser(id, active ? 'user.activated' : 'user.deactivated', { active }, context),
+}
+
+/** @throws InvalidField for an invalid value or a taken e-mail address; PasswordHashingBusy */
+export const createUser = async (input: UserInput, context: RecordsContext): Promise<User> => {
+  checkInput(input)
+  const email = validEmail(input.email)
+  const { password, active = true, emailVerified = true, isAdmin = false } = input
+  const { passwords, requester } = context
+  const hash = password === null ? null : await passwords.hash(validPassword(password), requester())
+  const user = await insert({ email, active, emailVerified, isAdmin }, hash, context)
+  if (user) return user
+  throw taken()
+}
+
+/**
+ * Creates a user who proved the control of the e-mail address.
+ * @param hash the hash of the password
+ * @returns false if the e-mail address is taken
+ */
+export const signUp = async (
+  email: string,
+  hash: string,
+  context: RecordsContext,
+): Promise<boolean> => {
+  const fields = { email, active: true, emailVerified: true, isAdmin: false }
+  return (await insert(fields, hash, context, byUser)) !== undefined
+}
+
+const insert = async (
+  fields: Omit<User, 'id'>,
+  hash: string | null,
+  context: RecordsContext,
+  by?: typeof byUser,
+): Promise<User | undefined> => {
+  mustBeBuiltIn(context)
+  const { store, clock, audit, random } = context
+  const { user } = await retryOnCollision(async () => {
+    const user = { id: randomNumber(random), ...fields }
+    const passwordHash = hash === null ? null : sealedHash(user, hash, context)
+    return store.transaction(async (tx) => {
+      const row = { ...sealed(user, context), passwordHash, createdAt: clock() }
+      // A row of an earlier version may hold the address in another spelling.
+      const others = (await rowsWithEmail(user.email, tx)).length
+      if (others > 0 || !(await tx.users.insert(row))) return { user: undefined }
+      const actor = by && { by: by(user) }
+      await audit.add(tx, 'user.created', { ...ofUser(user), ...actor, details: {} })
+      return { user }
+    })
+  })
+  return user
+}
+
+/** Returns a value that changes with the password of the user; empty if the application manages the passwords. */
+export const passwordMarkOf = (user: CheckedUser, context: RecordsContext): string => {
+  const hash = hashOf(user, context)
+  return hash === undefined ? '' : sha256(hash)
+}
+
+/** Returns the built-in user with this e-mail address, and the value of `passwordMarkOf`. */
+export const userWithMark = async (
+  email: string,
+  context: RecordsContext,
+): Promise<(User & { readonly mark: string }) | undefined> => {
+  const [row] = await rowsWithEmail(email, context.store)
+  const user = await intact(row, context)
+  return user && { ...withoutPassword(user), mark: passwordMarkOf(user, context) }
+}
+
+/** Returns whether the user still has this password hash. Ignores a change of the hash's seal. */
+export const hasStill = async (
+  id: UserId,
+  passwordHash: string,
+  context: RecordsContext,
+): Promise<boolean> => {
+  const user = await intact(await context.store.users.find(id), context)
+  if (!user) return false
+  if (user.passwordHash === passwordHash) return true
+  const checked = hashOf({ ...user, passwordHash }, context)
+  return checked !== undefined && checked === hashOf(user, context)
+}
+
+/**
+ * Sets the password of a user who proved the control of the e-mail address. Deletes all sessions of the user.
+ * @param mark the value of `passwordMarkOf` when the proof was requested
+ * @param hash the hash of the new password
+ * @returns false if the user was deactivated or deleted, or received another password
+ */
+export const resetPassword = (
+  id: UserId,
+  mark: string,
+  hash: string,
+  context: RecordsContext,
+): Promise<boolean> =>
+  withinTransaction(context, async (tx) => {
+    // Reading in the transaction locks the row, so that only one of two concurrent resets finds this mark.
+    if ((await builtInUsers.passwordMark(id, tx)) !== mark) return false
+    const user = await builtInUsers.find(id, tx)
+    if (!user) return false
+    await writePassword(user, sealedHash(user, hash, tx), tx)
+    return user.emailVerified || changeUser(id, 'user.email_verified', { emailVerified: true }, tx)
+  })
+
+/**
+ * Sets the password and deletes the sessions of the user.
+ * @param kept the verified former password hash, and a session that remains. The password is then set only if the user
+ * still has the former password
+ * @throws InvalidField for a password that is too short or too long; NotOurUsers for users of the application
+ */
+export const setPassword = async (
+  id: UserId,
+  password: string,
+  context: RecordsContext,
+  kept?: { readonly passwordHash: string | null; readonly session: Digest },
+): Promise<boolean> => {
+  mustBeBuiltIn(context)
+  const { store, passwords, requester } = context
+  const row = await store.users.find(id)
+  const user = row && (await openSealed(row, context))
+  if (row && !user) return false
+  const hash = await passwords.hash(validPassword(password), requester())
+  const passwordHash = sealedHash({ id, email: user?.email ?? '' }, hash, context)
+  return store.transaction(async (tx) => {
+    const within = { ...context, store: tx }
+    const { passwordHash: before } = kept ?? {}
+    if (before && !(await hasStill(id, before, within))) return false
+    return writePassword({ ...user, id }, passwordHash, within, kept?.session)
+  })
+}
+
+const writePassword = async (
+  user: Pick<User, 'id'> & Partial<Pick<User, 'email'>>,
+  passwordHash: string,
+  { store, audit }: RecordsContext,
+  keptSession?: Digest,
+): Promise<boolean> => {
+  // Change the password first: the statement waits for concurrent logins, so their sessions are then also deleted.
+  const isSet = await store.users.setPassword(user.id, passwordHash)
+  const count = await store.sessions.deleteOfUser(user.id, keptSession)
+  if (!isSet) return false
+  await audit.add(store, 'user.password_changed', { ...ofUser(user), details: {} })
+  const details = { reason: 'password', count }
+  if (count > 0) await audit.add(store, 'session.ended', { ...ofUser(user), details })
+  return true
+}
+
+/** @throws InvalidField for an invalid or taken e-mail address; NotOurUsers for users of the application */
+export const setEmail = async (
+  id: UserId,
+  email: string,
+  emailVerified: boolean,
+  context: RecordsContext,
+): Promise<boolean> => {
+  const outcome = await renamed(id, validEmail(email), emailVerified, context)
+  if (outcome === 'taken') throw taken()
+  return outcome
+}
+
+/**
+ * Stores the e-mail address of the user in normal form. Returns false if the address has no normal form, or if another
+ * user has it.
+ */
+export const normalizeEmail = async (
+  { id, email, emailVerified }: User,
+  context: RecordsContext,
+): Promise<boolean> => {
+  const key = emailKey(email)
+  if (key === email) return true
+  return key !== undefined && (await renamed(id, key, emailVerified, context)) !== 'taken'
+}
+
+const renamed = async (
+  id: UserId,
+  email: string,
+  emailVerified: boolean,
+  context: RecordsContext,
+): Promise<boolean | 'taken'> => {
+  mustBeBuiltIn(context)
+  const { store, audit } = context
+  try {
+    return await store.transaction(async (tx) => {
+      const row = await tx.users.find(id)
+      const before = row && (await openSealed(row, context))
+      if (!before) return false
+      if ((await rowsWithEmail(email, tx)).some((other) => other.id !== id)) return 'taken'
+      const hash = hashOf(row, context)
+      // The hash was tampered with, or sealed with another secret key. A new seal would hide that.
+      if (hash === undefined && row.passwordHash !== null) return false
+      const user = { ...before, email, emailVerified }
+      const passwordHash = hash === undefined ? null : sealedHash(user, hash, context)
+      await tx.users.setEmail({ ...sealed(user, context), passwordHash })
+      const details = { former: before.email }
+      await audit.add(tx, 'user.email_changed', { ...ofUser(user), details })
+      return true
+    })
+  } catch (error) {
+    if (error instanceof UniqueViolation) return 'taken'
+    throw error
+  }
+}
+
+/** Changes a built-in user. Returns false if the user does not exist. @throws NotOurUsers for users of the application */
+export const changeUser = async (
+  id: UserId,
+  event: UserChange,
+  marks: Partial<Pick<User, 'active' | 'isAdmin' | 'emailVerified'>>,
+  context: RecordsContext,
+): Promise<boolean> => {
+  mustBeBuiltIn(context)
+  const { store, audit } = context
+  return store.transaction(async (tx) => {
+    // Reading in the transaction locks the row. One seal covers all fields, so a concurrent change of another field
+    // must wait.
+    const row = await tx.users.find(id)
+    const before = row && (await openSealed(row, context))
+    if (!before || !(await tx.users.update(sealed({ ...before, ...marks }, context)))) return false
+    await audit.add(tx, event, { ...ofUser(before), details: {} })
+    return true
+  })
+}
+
+/** Deletes a built-in user. Returns false if the user does not exist. */
+export const deleteUser = async (id: UserId, context: RecordsContext): Promise<boolean> => {
+  const { store, audit, clock, removed } = context
+  const user = await store.users.find(id)
+  const isDeleted = await store.transaction(async (tx) => {
+    if (!(await tx.users.delete(id, clock()))) return false
+    await audit.add(tx, 'user.deleted', { ...ofUser(user), details: {} })
+    return true
+  })
+  if (isDeleted) await removed({ kind: 'user', key: Number(id) })
+  return isDeleted
+}
+
+const mustBeBuiltIn = ({ users }: RecordsContext): void => {
+  if (!users.areBuiltIn) throw new NotOurUsers()
+}
+
+const sealed = (user: User, { keys }: RecordsContext): StoredUser => ({
+  ...user,
+  seal: keys.sealRow(userClaims(user)),
+})
+
+// Bind the seal to the user, so that the server rejects a hash that was copied from another user.
+const sealedHash = (
+  user: Pick<User, 'id' | 'email'>,
+  hash: string,
+  { keys }: RecordsContext,
+): string => keys.seal('row', hash, passwordClaims(user))
+
+const hashOf = (
+  user: Pick<UserWithPassword, 'id' | 'email' | 'passwordHash'> | undefined,
+  { keys }: RecordsContext,
+): string | undefined =>
+  user?.passwordHash ? keys.open('row', user.passwordHash, passwordClaims(user)) : undefined
+
+/** Returns the rows that hold a spelling of an e-mail address, the normal form first. */
+const rowsWithEmail = async (
+  email: string,
+  { users }: Pick<Store, 'users'>,
+): Promise<readonly UserWithPassword[]> => {
+  const rows: UserWithPassword[] = []
+  for (const spelling of emailSpellings(email)) {
+    const row = await users.findByEmail(spelling)
+    if (row && !rows.some(({ id }) => id === row.id)) rows.push(row)
+  }
+  return rows
+}
+
+const taken = (): InvalidField => new InvalidField('email', 'This e-mail address is taken.')
+
+/** Returns the five fields of a user, without the password and the attributes of the application. */
+export const withoutPassword = ({ id, email, emailVerified, active, isAdmin }: User): User => ({
+  id,
+  email,
+  emailVerified,
+  active,
+  isAdmin,
+})
