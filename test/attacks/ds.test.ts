@@ -1,9 +1,10 @@
 import { gzipSync } from 'node:zlib'
-import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
+import { StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Limits } from '../../src/records/limits.ts'
 import { Device } from '../support/device.ts'
 import { newKey, proofBy } from '../support/dpop.ts'
+import { recordOperations } from '../support/operations.ts'
 import { type RawRequest, rawHttp } from '../support/raw-http.ts'
 import { browser } from '../support/session.ts'
 import { UserAgent } from '../support/user-agent.ts'
@@ -21,12 +22,8 @@ const json = 'Content-Type: application/json'
 
 let it: AttackServer
 /** The names of the store operations since a test cleared the list. */
-const operations: string[] = []
+const { operations, aroundStore } = recordOperations()
 beforeAll(async () => {
-  const aroundStore: AroundStore = ({ name }, run) => {
-    operations.push(name)
-    return run()
-  }
   it = await startAttackServer({ aroundStore, introspection: true })
 })
 afterAll(() => it?.close())

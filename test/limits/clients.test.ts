@@ -1,6 +1,7 @@
 import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { basicOf, type FormResponse, postForm } from '../support/form.ts'
+import { recordOperations } from '../support/operations.ts'
 import type { TestServer } from '../support/server.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import { elsewhere, from, here, reached, start, waitOf } from './support.ts'
@@ -78,11 +79,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
   )
 
   test('are counted, but a successful request neither reads nor changes a counter [T774]', async () => {
-    const operations: string[] = []
-    const aroundStore: AroundStore = ({ name }, run) => {
-      operations.push(name)
-      return run()
-    }
+    const { operations, aroundStore } = recordOperations()
     await using app = await start({ limits, aroundStore })
     const client = await app.client()
     const token = await app.personalToken()
@@ -96,11 +93,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
   })
 
   test('cause 429 above the limit without a store operation', async () => {
-    const operations: string[] = []
-    const aroundStore: AroundStore = ({ name }, run) => {
-      operations.push(name)
-      return run()
-    }
+    const { operations, aroundStore } = recordOperations()
     await using app = await start({ limits, aroundStore })
     const client = await app.client()
     for (let guess = 0; guess < 3; guess += 1) await ask(app, wrong(client))

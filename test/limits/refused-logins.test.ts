@@ -1,7 +1,7 @@
-import type { AroundStore } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { describe, expect, test } from 'vitest'
 import { lacks } from '../support/needs.ts'
+import { recordOperations } from '../support/operations.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { guesser, here, start } from './support.ts'
 
@@ -35,11 +35,7 @@ describe.each(stores)('a failed login on $name', ({ name, options: open }) => {
     async () => {
       const { options, drop } = await open()
       try {
-        const asked: string[] = []
-        const aroundStore: AroundStore = (operation, run) => {
-          asked.push(operation.name)
-          return run()
-        }
+        const { operations: asked, aroundStore } = recordOperations()
         await using app = await start({ ...options, aroundStore })
         const guess = guesser(app, here)
         const costs: (readonly string[])[] = []

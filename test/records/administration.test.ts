@@ -4,6 +4,7 @@ import type { Actor, ClientAct } from '../../src/records/administration.ts'
 import type { Cursor } from '../../src/store/contract/page.ts'
 import { allPages } from '../store/pages.ts'
 import { count, execute, query } from '../support/database.ts'
+import { recordOperations } from '../support/operations.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf, clientOf, statusOf } from '../support/tokens.ts'
 
@@ -387,14 +388,8 @@ describe('administration', () => {
     })
 
     test('require a number of store operations that does not depend on the number of rows', async () => {
-      const asked: string[] = []
-      await using counted = await startServer({
-        beside: app,
-        aroundStore: ({ name }, run) => {
-          asked.push(name)
-          return run()
-        },
-      })
+      const { operations: asked, aroundStore } = recordOperations()
+      await using counted = await startServer({ beside: app, aroundStore })
       // Omit the operations of the start.
       asked.length = 0
       await counted.server.administration.clients('', whole)

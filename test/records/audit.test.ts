@@ -17,6 +17,7 @@ import { auditRow } from '../store/rows.ts'
 import { execute } from '../support/database.ts'
 import { Device, decideOn } from '../support/device.ts'
 import { images } from '../support/images.ts'
+import { recordOperations } from '../support/operations.ts'
 import { manage, registered } from '../support/registration.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { secretKey, startServer, type TestServer } from '../support/server.ts'
@@ -823,15 +824,8 @@ describe('hooks', () => {
 
 describe('routine events of clients', () => {
   const counted = async (options: { readonly auditRoutine?: boolean } = {}) => {
-    const asked: string[] = []
-    const server = await startServer({
-      ...options,
-      aroundStore({ name }, run) {
-        asked.push(name)
-        return run()
-      },
-    })
-    return { server, asked }
+    const { operations: asked, aroundStore } = recordOperations()
+    return { server: await startServer({ ...options, aroundStore }), asked }
   }
 
   test('cause no statement during the request, and are written before the server closes', async () => {

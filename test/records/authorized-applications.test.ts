@@ -2,6 +2,7 @@ import type { ClientInput, User } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allPages } from '../store/pages.ts'
 import { clientKeyOf, count, execute } from '../support/database.ts'
+import { recordOperations } from '../support/operations.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { clientOf, statusOf } from '../support/tokens.ts'
 import { TestClient, UserAgent } from '../support/user-agent.ts'
@@ -171,14 +172,8 @@ describe('authorized applications', () => {
     })
 
     test('requires a number of store operations that does not depend on the number of rows', async () => {
-      const asked: string[] = []
-      await using counted = await startServer({
-        beside: app,
-        aroundStore: ({ name }, run) => {
-          asked.push(name)
-          return run()
-        },
-      })
+      const { operations: asked, aroundStore } = recordOperations()
+      await using counted = await startServer({ beside: app, aroundStore })
       // Omit the operations of the start.
       asked.length = 0
       const { user } = await account()

@@ -6,6 +6,7 @@ import { TokenUses } from '../../src/records/tokens/token-uses.ts'
 import { decorated } from '../../src/store/decorated.ts'
 import { aClient, tokenRow } from '../store/rows.ts'
 import { query } from '../support/database.ts'
+import { recordOperations } from '../support/operations.ts'
 import { startServer, type TestServer, withoutWarnings } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
 
@@ -211,13 +212,8 @@ describe('the bearer check', () => {
     ).map(({ last_used_at, last_used_address }) => [last_used_at, last_used_address])
 
   test('runs one store operation, and writes nothing', async () => {
-    const asked: string[] = []
-    await using app = await startServer({
-      aroundStore: ({ name }, run) => {
-        asked.push(name)
-        return run()
-      },
-    })
+    const { operations: asked, aroundStore } = recordOperations()
+    await using app = await startServer({ aroundStore })
     const token = await app.personalToken()
     asked.length = 0
     for (let times = 0; times < 3; times += 1) expect(await statusOf(app, token)).toBe(200)

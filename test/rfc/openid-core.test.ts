@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import type { ClientInput } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
+import { recordOperations } from '../support/operations.ts'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
 import { authorizeUrl, ping, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
@@ -647,15 +648,8 @@ const pushed = async (client: TestClient, given: Record<string, string>): Promis
 
 test('requests without openid use the same store operations with and without OpenID Connect [T2920]', async () => {
   const operationsWith = async (openidConnect: boolean) => {
-    const operations: string[] = []
-    await using app = await startServer({
-      openidConnect,
-      aroundStore: ({ name }, run) => {
-        // The audit log is written in the background too.
-        if (!name.startsWith('audit.')) operations.push(name)
-        return run()
-      },
-    })
+    const { operations, aroundStore } = recordOperations()
+    await using app = await startServer({ openidConnect, aroundStore })
     const client = await TestClient.register(app, new UserAgent(), {
       defaultScopes: ['notes:read'],
     })

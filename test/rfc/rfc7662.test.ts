@@ -2,6 +2,7 @@ import { StoreUnavailable } from 'svc-oauth2server'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { basicOf, type FormResponse, postForm } from '../support/form.ts'
+import { recordOperations } from '../support/operations.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { clientOf } from '../support/tokens.ts'
 import { ping, refusal, TestClient, type TokenResponse, UserAgent } from '../support/user-agent.ts'
@@ -322,13 +323,8 @@ describe('RFC 7662 §2.2 inactive tokens', () => {
   })
 
   test('§4 performs the same store operations for every inactive token [T270]', async () => {
-    const operations: string[] = []
-    await using other = await startServer({
-      aroundStore: ({ name }, run) => {
-        operations.push(name)
-        return run()
-      },
-    })
+    const { operations, aroundStore } = recordOperations()
+    await using other = await startServer({ aroundStore })
     const client = await TestClient.register(other, new UserAgent())
     const anotherClient = await TestClient.register(other, new UserAgent())
     const theirs = await anotherClient.tokens()

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recordOperations } from '../support/operations.ts'
 import { startServer, type TestServer, testScopes } from '../support/server.ts'
 import {
   formIn,
@@ -470,13 +471,8 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
   })
 
   test('revokes the authorization of a reused refresh token and writes the audit event in one transaction', async () => {
-    const operations: string[] = []
-    await using own = await startServer({
-      aroundStore: (operation, run) => {
-        operations.push(operation.name)
-        return run()
-      },
-    })
+    const { operations, aroundStore } = recordOperations()
+    await using own = await startServer({ aroundStore })
     const client = await TestClient.register(own, new UserAgent())
     const { refresh_token } = await client.tokens()
     const { body } = await client.refresh(refresh_token)
