@@ -159,7 +159,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
   })
   const values = valuesOf(it)
   const names = await pair((which) =>
-    values.put(`value ${which}`, app.now() + 60_000 + which, 'owner'),
+    values.put(`value ${which}`, app.now() + 86_400_000 + which, 'owner'),
   )
   const transient = await pair((which) =>
     row('transient', `key = 'authorization_code:${values.digest(names[which])}'`),
