@@ -11,6 +11,8 @@ const most = {
   introspection: 1,
   client_credentials: 1,
   'bearer check': 1,
+  'device polling': 5,
+  revocation: 8,
 }
 
 test('no request waits for PostgreSQL more often than it must [T4500]', async () => {

@@ -1,13 +1,7 @@
-import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
-import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createAuthorizationServer, Scope } from 'svc-oauth2server'
-import { chain, mount, requireApiAuth, rest } from 'svc-oauth2server/node'
 import { postgres } from 'svc-oauth2server/postgres'
-
-const redirectUri = 'https://client.example/cb'
+import { type Around, requestsTo } from './request-kinds.ts'
 
 /** Milliseconds without a new statement after which the server waits for the held statements. */
 const quiet = 40
@@ -90,94 +84,13 @@ export const measureSerialWaits = async (
   database: string,
 ): Promise<ReadonlyMap<string, number>> => {
   await using proxy = await serialWaits(database)
+  await using requests = await requestsTo(postgres(proxy.url), { tokenExchange: false })
   const counted = new Map<string, number>()
-  const issuer = 'http://localhost:3000'
-  const server = await createAuthorizationServer({
-    issuer,
-    secretKeys: [randomBytes(48).toString('base64')],
-    store: postgres(proxy.url),
-    scopes: [new Scope('notes:read')],
-    openidConnect: true,
-    introspection: true,
-    sweepInterval: 0,
-    log: () => undefined,
-  })
-  const http = createHttpServer(
-    chain(mount(server), rest(server), requireApiAuth(), (_request, response) => {
-      response.end('{}')
-    }),
-  )
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
-  const { id } = await server.users.create({ email: 'ada@example.org', password: null })
-  const browser = { address: '', userAgent: 'test', cookie: null, raw: undefined }
-  const [cookie = ''] = (await server.sessions.signIn(id, browser)).split(';')
-  const { client, clientSecret } = await server.clients.create({
-    name: 'Notes',
-    userId: id,
-    redirectUris: [redirectUri],
-    openid: { id_token_signed_response_alg: 'ES256' },
-  })
-  await server.consents.grant(id, client.clientId, ['openid', 'notes:read'])
-  const authorization = `Basic ${Buffer.from(`${client.clientId}:${clientSecret}`).toString('base64')}`
-  const post = async (path: string, form: Record<string, string>) => {
-    const response = await fetch(`${origin}${path}`, {
-      method: 'POST',
-      headers: { authorization },
-      body: new URLSearchParams(form),
-    })
-    assert.equal(response.status, 200)
-    return (await response.json()) as Record<string, string>
-  }
-  let code = ''
-  let tokens: Record<string, string> = {}
-  const authorize = async (scope: string) => {
-    const query = new URLSearchParams({
-      response_type: 'code',
-      client_id: client.clientId,
-      redirect_uri: redirectUri,
-      scope,
-    })
-    const headers = { cookie, 'user-agent': browser.userAgent }
-    const response = await server.fetch(
-      new Request(`${issuer}/oauth/authorize?${query}`, { headers }),
-    )
-    code = URL.parse(response.headers.get('location') ?? '')?.searchParams.get('code') ?? ''
-    assert.ok(code)
-  }
-  const exchange = async () => {
-    tokens = await post('/oauth/token', {
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: redirectUri,
-    })
-  }
-  const count = async (name: string, work: () => Promise<unknown>) => {
+  const count: Around = async (name, work) => {
     const found = await proxy.count(work)
     counted.set(name, Math.min(counted.get(name) ?? found, found))
   }
   // The first round fills caches and opens connections. A busy machine may split a wait, so the least number counts.
-  for (let round = 0; round < 4; round += 1) {
-    await count('authorize', () => authorize('notes:read'))
-    await count('code exchange', exchange)
-    const { access_token: token = '', refresh_token = '' } = tokens
-    await count('introspection', () => post('/oauth/introspect', { token }))
-    await count('bearer check', () =>
-      fetch(`${origin}/notes`, { headers: { authorization: `Bearer ${token}` } }),
-    )
-    await count('refresh', () =>
-      post('/oauth/token', { grant_type: 'refresh_token', refresh_token }),
-    )
-    await count('client_credentials', () =>
-      post('/oauth/token', { grant_type: 'client_credentials' }),
-    )
-    await authorize('openid notes:read')
-    await count('code exchange with an ID token', exchange)
-  }
-  await new Promise((resolve) => {
-    http.close(resolve)
-    http.closeAllConnections()
-  })
-  await server.close()
+  for (let round = 0; round < 4; round += 1) await requests.send(count)
   return counted
 }

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { AuditFilter } from '../contract/audit.ts'
 import type { AuditCountStore } from '../contract/audit-counts.ts'
-import type { Handle } from './handle.ts'
+import { type Handle, prepared } from './handle.ts'
 import type { Tables } from './tables.ts'
 
 /** The maximum number of rows that `totals` reads, so that a page has a bounded cost. */
@@ -9,7 +9,20 @@ const maxSummed = 50_000
 
 const key = ['at', 'client_id', 'event', 'grant_type', 'user_id'] as const
 
-export const sqlAuditCounts = ({ read, purge, locking }: Handle): AuditCountStore => {
+export const sqlAuditCounts = (handle: Handle): AuditCountStore => {
+  const { read, purge, locking } = handle
+  const put = prepared(handle, purge, 'auditCounts.put', (rows) => {
+    const columns = [...key, 'writer', 'count'] as const
+    const names = sql.join(columns.map((column) => sql.ref(column)))
+    // PostgreSQL locks the rows in the order of the insert. Sort the rows, so that two processes cannot deadlock. SQLite
+    // can parse `on conflict` after a select only if the select has a condition.
+    const values = locking
+      ? sql`select ${names} from json_populate_recordset(null::oauth2server_audit_count, ${rows}::json) order by ${names}`
+      : sql`select ${sql.join(columns.map((column) => sql`value ->> ${sql.lit(column)}`))} from json_each(${rows}) where true`
+    return sql`insert into oauth2server_audit_count (${names}) ${values}
+      on conflict (${sql.join([...key, 'writer'].map((column) => sql.ref(column)))})
+      do update set count = excluded.count`
+  })
   const matching = <Row>(
     query: SelectQueryBuilder<Tables, 'oauth2server_audit_count', Row>,
     { event, userId, clientId, since, until }: AuditFilter,
@@ -25,27 +38,16 @@ export const sqlAuditCounts = ({ read, purge, locking }: Handle): AuditCountStor
 
   return {
     async put(counts) {
-      const rows = JSON.stringify(
-        counts.map(({ at, event, grantType, clientId, userId, writer, count }) => ({
-          at,
-          client_id: clientId.toWellFormed(),
-          event,
-          grant_type: grantType.toWellFormed(),
-          user_id: userId === null ? '' : String(userId).toWellFormed(),
-          writer,
-          count,
-        })),
-      )
-      const columns = [...key, 'writer', 'count'] as const
-      const names = sql.join(columns.map((column) => sql.ref(column)))
-      // PostgreSQL locks the rows in the order of the insert. Sort the rows, so that two processes cannot deadlock.
-      // SQLite can parse `on conflict` after a select only if the select has a condition.
-      const values = locking
-        ? sql`select ${names} from json_populate_recordset(null::oauth2server_audit_count, ${rows}::json) order by ${names}`
-        : sql`select ${sql.join(columns.map((column) => sql`value ->> ${sql.lit(column)}`))} from json_each(${rows}) where true`
-      await sql`insert into oauth2server_audit_count (${names}) ${values}
-        on conflict (${sql.join([...key, 'writer'].map((column) => sql.ref(column)))})
-        do update set count = excluded.count`.execute(purge)
+      const rows = counts.map(({ at, event, grantType, clientId, userId, writer, count }) => ({
+        at,
+        client_id: clientId.toWellFormed(),
+        event,
+        grant_type: grantType.toWellFormed(),
+        user_id: userId === null ? '' : String(userId).toWellFormed(),
+        writer,
+        count,
+      }))
+      await put(JSON.stringify(rows))
     },
 
     async list(filter, { after, limit }) {

@@ -3,7 +3,7 @@ import type { AuditActor, AuditRecord, SealedAuditEvent } from '../../model/audi
 import { auditColumns, auditValues } from '../../model/audit-values.ts'
 import type { AuditFilter, AuditStore } from '../contract/audit.ts'
 import type { Cursor, Page } from '../contract/page.ts'
-import type { Handle } from './handle.ts'
+import { type Handle, prepared, valuesOf } from './handle.ts'
 import { page, placeOf } from './page.ts'
 import type { Tables } from './tables.ts'
 
@@ -15,16 +15,24 @@ export const auditColumnNames = [
   'seal',
 ] as const satisfies readonly (keyof Insertable<Table>)[]
 
-export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore => {
+export const sqlAudit = (handle: Handle): AuditStore => {
+  const { read, write, purge, locking } = handle
+  const add = prepared(
+    handle,
+    write,
+    'audit.add',
+    (...values) =>
+      write.insertInto('oauth2server_audit').values(valuesOf(auditColumnNames, values)),
+    auditColumnNames.length,
+  )
   // Pass all rows as one JSON parameter, because the query builder is slow with thousands of parameters.
-  const insertAll = (events: readonly SealedAuditEvent[]) => {
-    const rows = JSON.stringify(events.map(toRow))
+  const insertAll = prepared(handle, purge, 'audit.addMany', (rows) => {
     const names = sql.join(auditColumnNames.map((column) => sql.ref(column)))
     const values = locking
       ? sql`select ${names} from json_populate_recordset(null::oauth2server_audit, ${rows}::json)`
       : sql`select ${sql.join(auditColumnNames.map((column) => sql`value ->> ${sql.lit(column)}`))} from json_each(${rows})`
     return sql`insert into oauth2server_audit (${names}) ${values}`
-  }
+  })
 
   // Returns the IDs of open transactions that may have inserted rows. In PostgreSQL, a row gets its ID before the
   // commit, and its transaction holds a lock on the table until the commit. In SQLite, transactions write one after the
@@ -91,14 +99,15 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
 
   return {
     async add(event) {
-      await write.insertInto('oauth2server_audit').values(toRow(event)).execute()
+      const row = toRow(event)
+      await add(...auditColumnNames.map((name) => row[name]))
     },
 
     async addMany(events) {
       // Insert in one statement instead of a transaction. For a SQLite file, `purge` runs in another thread, and this
       // thread sends each statement as a message. A transaction would hold the write lock between the messages, while
       // other writes of this thread wait for the lock.
-      if (events.length > 0) await insertAll(events).execute(purge)
+      if (events.length > 0) await insertAll(JSON.stringify(events.map(toRow)))
     },
 
     latest: (filter, cursor) => listed(filter, cursor, 'desc'),

@@ -3,7 +3,7 @@ import type { Authorization, CodeBinding } from '../../model/authorization.ts'
 import type { AuthorizationStore, NewAuthorization } from '../contract/authorizations.ts'
 import { joined, split } from './codecs.ts'
 import type { SqlType } from './columns.ts'
-import { byKey, type Handle, keyOf, unindexed } from './handle.ts'
+import { byKey, type Handle, keyOf, prepared, unindexed, valuesOf } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { isThere, userSource } from './user-source.ts'
 
@@ -52,6 +52,10 @@ export const toRow = (
   revoked_at: authorization.revokedAt ?? null,
 })
 
+export const newColumns = Object.keys(
+  newAuthorizationColumns,
+) as readonly (keyof typeof newAuthorizationColumns)[]
+
 /**
  * The maximum number of IDs that `listExceeding` returns. After the setting `authorizationsPerApplication` was lowered,
  * a user may have more surplus authorizations than this number. Each new authorization then revokes a part of them.
@@ -73,6 +77,34 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     .select('c.client_id')
     .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
     .where(isThere(handle, { userId: 'a.user_id', createdAt: 'a.created_at' }, 'u'))
+  const find = prepared(handle, read, 'authorizations.find', (id) => live.where('a.id', '=', id))
+  const findByCode = prepared(handle, read, 'authorizations.findByCode', (digest) =>
+    live.where('a.code_digest', '=', digest),
+  )
+  const insertOnce = prepared(
+    handle,
+    write,
+    'authorizations.insertOnce',
+    (...values) =>
+      write
+        .insertInto('oauth2server_authorization')
+        .values(valuesOf(newColumns, values))
+        .onConflict((c) => c.column('code_digest').doNothing())
+        .returning('id'),
+    newColumns.length,
+  )
+  const revoke = prepared(handle, write, 'authorizations.revoke', (id, now) =>
+    write
+      .updateTable('oauth2server_authorization')
+      .set({ revoked_at: now })
+      .where('id', '=', id)
+      // This statement is part of hot paths, so PostgreSQL must always find the row by its ID. A plan for a small table
+      // could use the index that contains `revoked_at` instead.
+      .where(unindexed('revoked_at'), 'is', null),
+  )
+  const deleteTokens = prepared(handle, write, 'authorizations.deleteTokens', (id) =>
+    write.deleteFrom('oauth2server_token').where('authorization_id', '=', id),
+  )
   return {
     ...(hot && {
       reserveIds: hot.reserveIds,
@@ -80,23 +112,19 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     }),
 
     async insertOnce(authorization) {
-      const row = await write
-        .insertInto('oauth2server_authorization')
-        .values(toRow(authorization))
-        .onConflict((c) => c.column('code_digest').doNothing())
-        .returning('id')
-        .executeTakeFirst()
-      return row?.id
+      const row = toRow(authorization)
+      const { rows } = await insertOnce(...newColumns.map((name) => row[name]))
+      return rows[0]?.id
     },
 
     async find(id) {
-      const row = await live.where('a.id', '=', id).executeTakeFirst()
-      return row && fromRow(row)
+      const { rows } = await find(id)
+      return rows[0] && fromRow(rows[0])
     },
 
     async findByCode(digest) {
-      const row = await live.where('a.code_digest', '=', digest).executeTakeFirst()
-      return row && fromRow(row)
+      const { rows } = await findByCode(digest)
+      return rows[0] && fromRow(rows[0])
     },
 
     async extend(id, endsAt) {
@@ -126,18 +154,11 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     },
 
     async revoke(id, now) {
-      const { numUpdatedRows } = await write
-        .updateTable('oauth2server_authorization')
-        .set({ revoked_at: now })
-        .where('id', '=', id)
-        // This statement is part of hot paths, so PostgreSQL must always find the row by its ID. A plan for a small
-        // table could use the index that contains `revoked_at` instead.
-        .where(unindexed('revoked_at'), 'is', null)
-        .executeTakeFirst()
+      const { numAffectedRows = 0n } = await revoke(id, now)
       // Keep the row of the authorization. With this row, the server detects a second use of the code or of a rotated
       // refresh token.
-      await write.deleteFrom('oauth2server_token').where('authorization_id', '=', id).execute()
-      return numUpdatedRows > 0n
+      await deleteTokens(id)
+      return numAffectedRows > 0n
     },
 
     async revokeOfUser(userId, clientId, now, limit) {

@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { ClientLogin, ClientLoginStore, EndedLogin } from '../contract/client-logins.ts'
-import type { Handle } from './handle.ts'
+import { type Handle, prepared, valuesOf } from './handle.ts'
 import type { Tables } from './tables.ts'
 
 // Without an authorization, use one ID per session and client, because the client may receive many ID tokens.
@@ -9,7 +9,30 @@ const idOf = ({ authorizationId, sid, clientKey }: ClientLogin): string =>
 
 type Row = Selectable<Tables['oauth2server_client_login']>
 
-export const sqlClientLogins = ({ read, write, purge }: Handle): ClientLoginStore => {
+const columns = [
+  'id',
+  'session_id',
+  'sid',
+  'client_key',
+  'user_id',
+  'authorization_id',
+  'is_offline',
+  'expires_at',
+] as const satisfies readonly (keyof Row)[]
+
+export const sqlClientLogins = (handle: Handle): ClientLoginStore => {
+  const { read, write, purge } = handle
+  const insert = prepared(
+    handle,
+    write,
+    'clientLogins.insert',
+    (...values) =>
+      write
+        .insertInto('oauth2server_client_login')
+        .values(valuesOf(columns, values))
+        .onConflict((c) => c.doNothing()),
+    columns.length,
+  )
   const withClients = async (rows: readonly Row[]): Promise<readonly EndedLogin[]> => {
     if (rows.length === 0) return []
     const keys = [...new Set(rows.map((row) => row.client_key))]
@@ -38,20 +61,17 @@ export const sqlClientLogins = ({ read, write, purge }: Handle): ClientLoginStor
 
   return {
     async insert(login) {
-      await write
-        .insertInto('oauth2server_client_login')
-        .values({
-          id: idOf(login),
-          session_id: login.session,
-          sid: login.sid,
-          client_key: login.clientKey,
-          user_id: login.userId,
-          authorization_id: login.authorizationId,
-          is_offline: login.isOffline ? 1 : 0,
-          expires_at: login.expiresAt,
-        })
-        .onConflict((c) => c.doNothing())
-        .execute()
+      const row = {
+        id: idOf(login),
+        session_id: login.session,
+        sid: login.sid,
+        client_key: login.clientKey,
+        user_id: login.userId,
+        authorization_id: login.authorizationId,
+        is_offline: login.isOffline ? 1 : 0,
+        expires_at: login.expiresAt,
+      } satisfies Row
+      await insert(...columns.map((name) => row[name]))
     },
 
     async deleteOf(authorizationId) {

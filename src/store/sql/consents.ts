@@ -1,8 +1,8 @@
-import type { Insertable, Selectable } from 'kysely'
+import type { Insertable, RawBuilder, Selectable } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ConsentStore, SealedConsent } from '../contract/authorizations.ts'
 import { joined, split } from './codecs.ts'
-import { byKey, type Handle, holds, keyOf, type TableHandle } from './handle.ts'
+import { byKey, type Handle, holds, keyOf, prepared, type TableHandle } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { hasCreationTimes, isOlderThanUser, isThere, userSource } from './user-source.ts'
 
@@ -56,26 +56,30 @@ export const liveConsents = (handle: TableHandle) =>
     .where(isThere(handle, { userId: 's.user_id', createdAt: 's.granted_at' }, 'u'))
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
-  const { write } = handle
-  const withClient = liveConsents(handle)
+  const { read, write } = handle
+  const ofClient = (clientId: RawBuilder<never>) =>
+    liveConsents(handle).where('s.client_key', '=', keyOf(clientId))
+  const find = (isShared: boolean) =>
+    prepared(handle, read, `consents.find${isShared ? ', shared' : ''}`, (userId, clientId) =>
+      ofClient(clientId)
+        .where('s.user_id', '=', userId)
+        .$if(holds(handle), (q) => (isShared ? q.forShare(['s']) : q.forNoKeyUpdate(['s']))),
+    )
+  const [findShared, findToChange] = [find(true), find(false)]
+  const findOfSession = prepared(handle, read, 'consents.findOfSession', (sessionId, clientId) =>
+    ofClient(clientId).where('s.user_id', '=', ({ selectFrom }) =>
+      selectFrom('oauth2server_session').select('user_id').where('id', '=', sessionId),
+    ),
+  )
   return {
     async find(userId, clientId, { isShared = false } = {}) {
-      const row = await withClient
-        .where('s.user_id', '=', userId)
-        .where('s.client_key', '=', keyOf(clientId))
-        .$if(holds(handle), (q) => (isShared ? q.forShare(['s']) : q.forNoKeyUpdate(['s'])))
-        .executeTakeFirst()
-      return row && fromRow(row)
+      const { rows } = await (isShared ? findShared : findToChange)(userId, clientId)
+      return rows[0] && fromRow(rows[0])
     },
 
     async findOfSession(sessionId, clientId) {
-      const row = await withClient
-        .where('s.user_id', '=', ({ selectFrom }) =>
-          selectFrom('oauth2server_session').select('user_id').where('id', '=', sessionId),
-        )
-        .where('s.client_key', '=', keyOf(clientId))
-        .executeTakeFirst()
-      return row && fromRow(row)
+      const { rows } = await findOfSession(sessionId, clientId)
+      return rows[0] && fromRow(rows[0])
     },
 
     async insert(consent) {
@@ -130,7 +134,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
 
     async ofUser(userId, clientIds) {
       if (clientIds.length === 0) return []
-      const rows = await withClient
+      const rows = await liveConsents(handle)
         .where('s.user_id', '=', userId)
         .where('c.client_id', 'in', clientIds)
         .execute()

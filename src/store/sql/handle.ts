@@ -1,4 +1,11 @@
-import { type CompiledQuery, type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
+import {
+  type CompiledQuery,
+  type Expression,
+  type Kysely,
+  type QueryResult,
+  type RawBuilder,
+  sql,
+} from 'kysely'
 import type { UsersLocation } from '../../model/user-table.ts'
 import type { HotPaths } from './hot-paths.ts'
 import type { Tables } from './tables.ts'
@@ -35,8 +42,8 @@ export interface Handle {
   readonly inTransaction: boolean
   /** Batched operations; undefined inside transactions, and for a database in memory. */
   readonly hot: HotPaths | undefined
-  /** Compiled statements by name. */
-  readonly statements: Map<string, CompiledQuery>
+  /** Compiled statements by name; see `prepared`. */
+  readonly statements: Map<string, Prepared>
 }
 
 /** The properties of a store that a query needs. */
@@ -56,8 +63,76 @@ export const newHandle = (handle: HandleOptions): Handle => ({
   statements: new Map(),
 })
 
+interface Prepared {
+  readonly statement: CompiledQuery
+  /** For each parameter of the statement, the position of the value; undefined for a constant. */
+  readonly positions: readonly (number | undefined)[]
+}
+
+/** Stands for a value when a statement is compiled. */
+class Placeholder {
+  readonly position: number
+
+  constructor(position: number) {
+    this.position = position
+  }
+}
+
+/**
+ * Returns a function that runs a statement with values. The statement is built and compiled when it first runs, because
+ * building a statement costs three times as much as running it.
+ * @param db the connection for the statement
+ * @param name a name for each text of the statement. A statement that locks rows in transactions may share its name with
+ * the statement outside of transactions.
+ * @param build builds the statement from placeholders of the values
+ * @param count the number of values
+ */
+export const prepared = <Row>(
+  handle: Pick<Handle, 'statements' | 'locking' | 'inTransaction'>,
+  db: Kysely<Tables>,
+  name: string,
+  build: (...values: RawBuilder<never>[]) => { compile(db: Kysely<Tables>): CompiledQuery<Row> },
+  count: number = build.length,
+): ((...values: readonly unknown[]) => Promise<QueryResult<Row>>) => {
+  const { statements } = handle
+  const key = holds(handle) ? `${name}, held` : name
+  const compiled = (): Prepared => {
+    const placeholders = Array.from(
+      { length: count },
+      (_, position) => sql<never>`${new Placeholder(position)}`,
+    )
+    const statement = build(...placeholders).compile(db)
+    const positions = statement.parameters.map((parameter) =>
+      parameter instanceof Placeholder ? parameter.position : undefined,
+    )
+    const made = { statement, positions }
+    statements.set(key, made)
+    return made
+  }
+  return async (...values) => {
+    const { statement, positions } = statements.get(key) ?? compiled()
+    const parameters = positions.map((position, index) =>
+      position === undefined ? statement.parameters[index] : values[position],
+    )
+    return db.executeQuery<Row>({ ...(statement as CompiledQuery<Row>), parameters })
+  }
+}
+
+/** Returns the columns of a row with their placeholders. */
+export const valuesOf = <Name extends string>(
+  columns: readonly Name[],
+  values: readonly RawBuilder<never>[],
+): Readonly<Record<Name, RawBuilder<never>>> =>
+  Object.fromEntries(columns.map((column, index) => [column, values[index]])) as Record<
+    Name,
+    RawBuilder<never>
+  >
+
 /** Returns whether a read must lock its rows until the transaction ends. */
-export const holds = ({ locking, inTransaction }: Handle): boolean => locking && inTransaction
+export const holds = ({
+  locking,
+  inTransaction,
+}: Pick<Handle, 'locking' | 'inTransaction'>): boolean => locking && inTransaction
 
 /** Finds a row by its key. */
 export interface Find<Row> {
@@ -74,8 +149,7 @@ const matchesOne: Match = (column) => sql`${sql.ref(column)} = ${placeholder}`
 const matchesMany: Match = (column) => sql`${sql.ref(column)} = any(${placeholder})`
 
 /**
- * Returns a function that finds one row by a text key. Its statement is built and compiled only once, because building
- * a query costs three times as much as running the query.
+ * Returns a function that finds one row by a text key, with a statement that is compiled once.
  * @param build builds the query, whose only parameter is the key
  */
 export const lookup = <Row>(
@@ -84,21 +158,15 @@ export const lookup = <Row>(
   build: (match: Match) => { compile(): CompiledQuery<Row> },
   keyOf: (row: Row) => string,
 ): Find<Row> => {
-  const { hot, read, statements } = handle
+  const { hot, read } = handle
   if (hot) {
     const [one, many] = [build(matchesOne).compile(), build(matchesMany).compile()]
     return cachingUnchanged(hot.lookup({ one, many, keyOf }))
   }
-  const key = holds(handle) ? `${name}, held` : name
-  return async (text) => {
-    let statement = statements.get(key) as CompiledQuery<Row> | undefined
-    if (!statement) {
-      statement = build(matchesOne).compile()
-      statements.set(key, statement)
-    }
-    const { rows } = await read.executeQuery<Row>({ ...statement, parameters: [text] })
-    return rows[0]
-  }
+  const find = prepared(handle, read, name, (key) =>
+    build((column) => sql`${sql.ref(column)} = ${key}`),
+  )
+  return async (key) => (await find(key)).rows[0]
 }
 
 /** The maximum number of cached rows per look-up. */
@@ -167,5 +235,5 @@ export const isAmong = (
 export const unindexed = (column: string): RawBuilder<number> => sql`${sql.ref(column)} + 0`
 
 /** Builds the subquery for the key of the client with this ID. For an unknown client, the result is null. */
-export const keyOf = (clientId: string): RawBuilder<number> =>
+export const keyOf = (clientId: string | RawBuilder<never>): RawBuilder<number> =>
   sql`(select client_key from oauth2server_client where client_id = ${clientId})`

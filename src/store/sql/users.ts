@@ -4,7 +4,7 @@ import type { UserId } from '../../model/user.ts'
 import { NotOurUsers } from '../contract/errors.ts'
 import type { UserStore, UserWithPassword } from '../contract/users.ts'
 import { flag } from './codecs.ts'
-import { type Handle, holds, unindexed } from './handle.ts'
+import { type Handle, holds, prepared, unindexed } from './handle.ts'
 import { isIrregularEmail } from './irregular-email.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
@@ -47,10 +47,11 @@ const hostUsers = (handle: Handle): UserStore => {
   const refuse = async (): Promise<never> => {
     throw new NotOurUsers()
   }
+  const find = prepared(handle, handle.read, 'users.find', (id) => select.where('u.id', '=', id))
   return {
     async find(id) {
-      const row = await select.where('u.id', '=', id).executeTakeFirst()
-      return row && toUser(row)
+      const { rows } = await find(id)
+      return rows[0] && toUser(rows[0])
     },
 
     async findByEmail(email) {
@@ -109,15 +110,17 @@ const builtInUsers = (handle: Handle): UserStore => {
       .executeTakeFirst()
     return numUpdatedRows > 0n
   }
+  const find = prepared(handle, read, 'users.find', (id) =>
+    read
+      .selectFrom('oauth2server_user')
+      .selectAll()
+      .where('id', '=', id)
+      .$if(holds(handle), (q) => q.forNoKeyUpdate()),
+  )
   return {
     async find(id) {
-      const row = await read
-        .selectFrom('oauth2server_user')
-        .selectAll()
-        .where('id', '=', id as number)
-        .$if(holds(handle), (q) => q.forNoKeyUpdate())
-        .executeTakeFirst()
-      return row && fromRow(row)
+      const { rows } = await find(id)
+      return rows[0] && fromRow(rows[0])
     },
 
     async findByEmail(email) {

@@ -2,7 +2,11 @@ import { sql } from 'kysely'
 import type { ReservedIds } from '../../../model/redemption.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
-import { newAuthorizationColumns, toRow as toAuthorizationRow } from '../authorizations.ts'
+import {
+  newAuthorizationColumns,
+  newColumns,
+  toRow as toAuthorizationRow,
+} from '../authorizations.ts'
 import type { SqlType } from '../columns.ts'
 import { grantOf } from '../grant.ts'
 import type { TableHandle } from '../handle.ts'
@@ -55,7 +59,7 @@ export const insertWithTokenStatement = (handle: TableHandle): string => {
   const covering = consent.where(
     sql<boolean>`string_to_array(s.scopes, ' ') @> ${given('consent_scopes')}`,
   )
-  const names = Object.keys(newAuthorizationColumns).join(', ')
+  const names = newColumns.join(', ')
   const tokenNames = tokenColumnNames.join(', ')
   const eventNames = auditColumnNames.join(', ')
   // The order of the index `authorization_by_user`, so that the database does not sort the rows.

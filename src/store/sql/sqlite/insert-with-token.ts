@@ -3,7 +3,7 @@ import type { ReservedIds } from '../../../model/redemption.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { UniqueViolation } from '../../contract/errors.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
-import { newAuthorizationColumns, toRow as toAuthorizationRow } from '../authorizations.ts'
+import { newColumns, toRow as toAuthorizationRow } from '../authorizations.ts'
 import { grantOf } from '../grant.ts'
 import type { TableHandle } from '../handle.ts'
 import { tokenColumnNames, toRow as toTokenRow } from '../tokens/columns.ts'
@@ -15,8 +15,6 @@ export const insertInto = (table: string, columns: readonly string[]): string =>
 
 export const insertToken = `${insertInto('oauth2server_token', tokenColumnNames)} on conflict do nothing returning id`
 const insertEvent = insertInto('oauth2server_audit', auditColumnNames)
-
-const columns = Object.keys(newAuthorizationColumns) as (keyof typeof newAuthorizationColumns)[]
 
 /**
  * Returns the function that inserts an authorization with its token and its event, in a transaction that holds the write
@@ -39,11 +37,11 @@ export const insertsWithToken = (
       where instr(' ' || s.scopes || ' ', ' ' || asked.value || ' ') = 0
     )`,
   )
-  const names = columns.join(', ')
+  const names = newColumns.join(', ')
   // The order of the index `authorization_by_user`, so that the database does not sort the rows.
   const insertAuthorization = sql`
     with given (${sql.raw(names)}, consent_id, consent_scopes, session_id, most) as materialized (
-      select ${sql.raw(columns.map(() => '?').join(', '))}, ?, ?, ?, ?
+      select ${sql.raw(newColumns.map(() => '?').join(', '))}, ?, ?, ?, ?
     )
     insert into oauth2server_authorization (${sql.raw(names)})
     select ${sql.raw(names)} from given as n
@@ -57,7 +55,7 @@ export const insertsWithToken = (
     on conflict (code_digest) do nothing returning id`.compile(handle.read).sql
   return ({ authorization, tokenOf, eventOf, consent, sessionId, most }) => {
     const row = toAuthorizationRow(authorization)
-    const values = columns.map((name) => row[name])
+    const values = newColumns.map((name) => row[name])
     const scopes = JSON.stringify(consent.scopes)
     const conditions = [consent.id, scopes, sessionId, most]
     const inserted = writer.now(insertAuthorization, [...values, ...conditions]).rows[0]

@@ -2,10 +2,17 @@ import { sql } from 'kysely'
 import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
 import type { TokenStore } from '../../contract/tokens.ts'
 import { joined, split } from '../codecs.ts'
-import { byKey, type Handle, holds, keyOf } from '../handle.ts'
+import { byKey, type Handle, holds, keyOf, prepared, valuesOf } from '../handle.ts'
 import { liveTokens } from './base-query.ts'
 import { tokenCleanup } from './cleanup.ts'
-import { fromRow, replacedColumnNames, rotationFromRow, rotationToRow, toRow } from './columns.ts'
+import {
+  fromRow,
+  replacedColumnNames,
+  rotationFromRow,
+  rotationToRow,
+  tokenColumnNames,
+  toRow,
+} from './columns.ts'
 import { listedTokens } from './listed.ts'
 import { personalTokens } from './personal.ts'
 import { type RotationValues, rotateIn } from './rotation.ts'
@@ -17,6 +24,33 @@ const maxUsesPerStatement = 250
 export const sqlTokens = (handle: Handle): TokenStore => {
   const { read, write, hot, locking, transact } = handle
   const tokens = liveTokens(handle)
+  const held = () => tokens.$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
+  const find = prepared(handle, read, 'tokens.find', (id) => tokens.where('t.id', '=', id))
+  const hold = prepared(handle, read, 'tokens.hold', (id) => held().where('t.id', '=', id))
+  const ofAuthorization = prepared(handle, read, 'tokens.ofAuthorization', (id) =>
+    held().where('t.authorization_id', '=', id),
+  )
+  const findRotated = prepared(handle, read, 'tokens.findRotated', (digest) =>
+    read.selectFrom('oauth2server_rotated_refresh_token').selectAll().where('digest', '=', digest),
+  )
+  const insert = prepared(
+    handle,
+    write,
+    'tokens.insert',
+    (...values) =>
+      write
+        .insertInto('oauth2server_token')
+        .values(valuesOf(tokenColumnNames, values))
+        .onConflict((c) => c.doNothing())
+        .returning('id'),
+    tokenColumnNames.length,
+  )
+  const remove = prepared(handle, write, 'tokens.delete', (id) =>
+    write.deleteFrom('oauth2server_token').where('id', '=', id),
+  )
+  const deleteChildren = prepared(handle, write, 'tokens.deleteChildren', (id) =>
+    write.deleteFrom('oauth2server_token').where('parent_id', '=', id),
+  )
   return {
     ...tokenStates(handle, tokens),
     ...personalTokens(handle, tokens),
@@ -24,24 +58,18 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     ...tokenCleanup(handle),
 
     async find(id) {
-      const row = await tokens.where('t.id', '=', id).executeTakeFirst()
-      return row && fromRow(row)
+      const { rows } = await find(id)
+      return rows[0] && fromRow(rows[0])
     },
 
     async hold(id) {
-      const row = await tokens
-        .where('t.id', '=', id)
-        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
-        .executeTakeFirst()
-      return row && fromRow(row)
+      const { rows } = await hold(id)
+      return rows[0] && fromRow(rows[0])
     },
 
     async ofAuthorization(authorizationId) {
-      const row = await tokens
-        .where('t.authorization_id', '=', authorizationId)
-        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
-        .executeTakeFirst()
-      return row && fromRow(row)
+      const { rows } = await ofAuthorization(authorizationId)
+      return rows[0] && fromRow(rows[0])
     },
 
     async ofClient(clientId) {
@@ -55,13 +83,9 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     async insert(token, clientVersion) {
       if (hot) return hot.insertToken(toRow(token), clientVersion)
       if (clientVersion !== undefined) throw new ClientChanged()
-      const row = await write
-        .insertInto('oauth2server_token')
-        .values(toRow(token))
-        .onConflict((c) => c.doNothing())
-        .returning('id')
-        .executeTakeFirst()
-      return row?.id
+      const row = toRow(token)
+      const { rows } = await insert(...tokenColumnNames.map((name) => row[name]))
+      return rows[0]?.id
     },
 
     async restore(id, token) {
@@ -92,19 +116,15 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         // see rows that were written while it waited for a lock, so it would not delete the exchanged token. The later
         // statements of a transaction see and delete that token.
         if (hot && mayBeExchanged && locking)
-          return transact((tx) => rotateIn(tx, rotation, locking))
-        return hot ? hot.rotate(rotation) : rotateIn(write, rotation, locking)
+          return transact((tx) => rotateIn(handle, tx, rotation))
+        return hot ? hot.rotate(rotation) : rotateIn(handle, write, rotation)
       }
       return rotate()
     },
 
     async findRotated(digest) {
-      const row = await read
-        .selectFrom('oauth2server_rotated_refresh_token')
-        .selectAll()
-        .where('digest', '=', digest)
-        .executeTakeFirst()
-      return row && rotationFromRow(row)
+      const { rows } = await findRotated(digest)
+      return rows[0] && rotationFromRow(rows[0])
     },
 
     async rewrite(id, token) {
@@ -168,7 +188,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async deleteChildren(parentId) {
-      await write.deleteFrom('oauth2server_token').where('parent_id', '=', parentId).execute()
+      await deleteChildren(parentId)
     },
 
     async deletePrevious(successorId) {
@@ -176,11 +196,8 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async delete(id) {
-      const { numDeletedRows } = await write
-        .deleteFrom('oauth2server_token')
-        .where('id', '=', id)
-        .executeTakeFirst()
-      return numDeletedRows > 0n
+      const { numAffectedRows = 0n } = await remove(id)
+      return numAffectedRows > 0n
     },
   }
 }

@@ -1,0 +1,57 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DefaultQueryCompiler } from 'kysely'
+import { postgres } from 'svc-oauth2server/postgres'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { expect, test, vi } from 'vitest'
+import { databaseFolder } from '../support/database-folder.ts'
+import { lacks } from '../support/needs.ts'
+import { makeDatabase } from '../support/postgres.ts'
+import { type Around, requestsTo } from '../support/request-kinds.ts'
+
+const databases = {
+  async SQLite() {
+    const folder = await databaseFolder()
+    const drop = () => rm(folder, { recursive: true })
+    return { opener: sqlite(join(folder, 'test.sqlite')), drop }
+  },
+  async PostgreSQL() {
+    const { url, drop } = await makeDatabase()
+    return { opener: postgres(url), drop }
+  },
+}
+
+const isLacking = await lacks('postgres')
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'on %s, a request compiles no statement that an earlier request of its kind has compiled [T4731]',
+  async (name) => {
+    if (name === 'PostgreSQL' && isLacking) return
+    const { opener, drop } = await databases[name]()
+    try {
+      await using requests = await requestsTo(opener, { tokenExchange: true })
+      await requests.send((_kind, send) => send().then(() => undefined))
+      const compiled: Record<string, string[]> = {}
+      const { compileQuery } = DefaultQueryCompiler.prototype
+      using _ = vi.spyOn(DefaultQueryCompiler.prototype, 'compileQuery')
+      const count: Around = async (kind, send) => {
+        const texts: string[] = []
+        compiled[kind] = texts
+        vi.mocked(DefaultQueryCompiler.prototype.compileQuery).mockImplementation(function (
+          this: DefaultQueryCompiler,
+          ...given
+        ) {
+          const query = compileQuery.apply(this, given)
+          texts.push(query.sql)
+          return query
+        })
+        await send()
+      }
+      await requests.send(count)
+      expect(Object.keys(compiled)).toHaveLength(10)
+      expect(compiled).toEqual(Object.fromEntries(Object.keys(compiled).map((kind) => [kind, []])))
+    } finally {
+      await drop()
+    }
+  },
+)
