@@ -126,9 +126,9 @@ export const newCable = async (to: number, port?: number): Promise<Cable> => {
   }
 }
 
-/** Opens a store of short-lived values in Redis for `await using`. Tries twice, because a busy machine may be late. */
-export const openRedis = async (...args: Parameters<typeof redis>) => {
-  const open = () => redis(...args).open()
+/** Opens a store of short-lived values in Redis for `await using`. Waits longer than usual, and tries twice. */
+export const openRedis = async (url: string, options: Parameters<typeof redis>[1] = {}) => {
+  const open = () => redis(url, { connectTimeout: 20_000, ...options }).open()
   const transients = await open().catch(open)
   return Object.assign(transients, { [Symbol.asyncDispose]: () => transients.close() })
 }
