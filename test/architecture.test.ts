@@ -14,6 +14,7 @@ interface Layer {
 
 /** The top-level paths, lowest layer first. No file imports from a path that is listed after the path of the file. */
 const ladder = [
+  'queues/',
   'crypto/',
   'model/',
   'settings/',
@@ -28,7 +29,7 @@ const ladder = [
   'cli/',
 ]
 
-const ground = ['crypto/', 'model/']
+const ground = ['queues/', 'crypto/', 'model/']
 const storeContract = ['store/store.ts', 'store/contract/']
 const contracts = [...storeContract, 'store/timeout.ts']
 /** The context of the protocol, and the types of its plug-ins. */
@@ -65,7 +66,8 @@ const endpoints = [
 const openid = [...endpoints, 'protocol/openid/']
 
 const layers: readonly Layer[] = [
-  { file: ['crypto/'], may: ['crypto/'] },
+  { file: ['queues/'], may: [] },
+  { file: ['crypto/'], may: ['crypto/', 'queues/'] },
   { file: ['model/'], may: ['model/', 'crypto/digest.ts'], types: ['crypto/'] },
   { file: ['settings/'], may: ['settings/', 'model/'] },
   { file: ['store/contract/'], may: ['model/'], types: ['crypto/', 'store/contract/'] },
@@ -87,7 +89,7 @@ const layers: readonly Layer[] = [
   { file: ['http/outbound/outbound.ts'], may: [] },
   {
     file: ['http/outbound/'],
-    may: ['http/outbound/', 'model/', 'crypto/passwords/fair-queue.ts'],
+    may: ['http/outbound/', 'model/', 'queues/'],
     types: ['settings/'],
   },
   { file: ['http/'], may: ['http/', ...ground, ...storeContract] },

@@ -16,6 +16,7 @@ import type { UserId } from '../model/user.ts'
 import type { SendUserLink } from '../model/user-link.ts'
 import type { Brand, FrameLinks } from '../pages/frame.ts'
 import type { Pages } from '../pages/pages.ts'
+import type { FairQueue } from '../queues/fair-queue.ts'
 import type { Records } from '../records/all-records.ts'
 import type { About } from '../records/audit/audit-trail.ts'
 import type { ClientLogos } from '../records/clients/client-logos.ts'
@@ -74,11 +75,11 @@ export interface Throttling {
   /** Queues of token requests, so that a burst of one client does not delay other clients. */
   readonly tokenQueues: TokenQueues
   /**
-   * Runs the next step of an activity export. One step runs at a time, alternately for the users, so that many exports
-   * do not delay other requests.
+   * Queues the steps of activity exports. One step runs at a time, alternately for the users, so that many exports do
+   * not delay other requests.
    * @internal
    */
-  exportStep<T>(userId: UserId, work: () => Promise<T>): Promise<T>
+  readonly exports: FairQueue
   /** The login forms that this process is processing, or has accepted a short time ago, by a digest of the form. */
   readonly logins: BoundedMap<{
     readonly answer: Promise<FormAnswer | HttpResponse | Response>

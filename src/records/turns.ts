@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { FairQueue } from '../queues/fair-queue.ts'
 import { StoreUnavailable } from '../store/contract/errors.ts'
 import type { Store } from '../store/store.ts'
 
 /** The maximum time for which a transaction waits in the queue, in milliseconds. */
-const patience = 5_000
+const maxWait = 5_000
 
 /**
  * The pause before some of the queued transactions, in milliseconds. Node.js accepts few connections per iteration of
@@ -12,11 +14,6 @@ const pause = 2
 /** One of this many queued transactions begins after a pause. */
 const transactionsPerPause = 8
 
-interface Waiting {
-  /** @param rest the pause before the transaction, in milliseconds */
-  begin(rest: number): void
-}
-
 /**
  * Queues transactions that lock the same row, and runs them one after the other. In PostgreSQL, each transaction that
  * waits for a lock holds a connection. Without this queue, many requests for one row could occupy all connections of
@@ -24,7 +21,11 @@ interface Waiting {
  */
 export class Turns {
   readonly #root: Store
-  readonly #queues = new Map<string, Set<Waiting>>()
+  readonly #queue = new FairQueue({
+    maxRunningOfLane: 1,
+    maxWait,
+    full: () => new StoreUnavailable('Too many requests change the same row.'),
+  })
   #begun = 0
 
   constructor(root: Store) {
@@ -35,45 +36,19 @@ export class Turns {
    * Runs a transaction in the queue of a row. If `store` already belongs to a transaction, the work runs immediately,
    * because that transaction already holds a connection.
    * @param row a name for the row that the transaction locks first
-   * @throws StoreUnavailable if the transaction waits longer than `patience`
+   * @throws StoreUnavailable if the transaction waits longer than `maxWait`
    */
   async transaction<T>(store: Store, row: string, work: (tx: Store) => Promise<T>): Promise<T> {
     if (store !== this.#root) return store.transaction(work)
-    const queue = this.#queues.get(row)
-    if (queue) await turnIn(queue)
-    else this.#queues.set(row, new Set())
-    try {
-      return await store.transaction(work)
-    } finally {
-      this.#next(row)
-    }
-  }
-
-  #next(row: string): void {
-    const queue = this.#queues.get(row)
-    const [next] = queue ?? []
-    if (!next) {
-      this.#queues.delete(row)
-      return
-    }
-    queue?.delete(next)
-    this.#begun += 1
-    next.begin(this.#begun % transactionsPerPause === 0 ? pause : 0)
+    let hasWaited = false
+    const done = this.#queue.run({ lane: row }, async () => {
+      if (hasWaited) {
+        this.#begun += 1
+        if (this.#begun % transactionsPerPause === 0) await delay(pause)
+      }
+      return store.transaction(work)
+    })
+    hasWaited = true
+    return done
   }
 }
-
-const turnIn = (queue: Set<Waiting>): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const waiting = {
-      begin(rest: number) {
-        clearTimeout(timer)
-        if (rest > 0) setTimeout(resolve, rest)
-        else resolve()
-      },
-    }
-    const timer = setTimeout(() => {
-      queue.delete(waiting)
-      reject(new StoreUnavailable('Too many requests change the same row.'))
-    }, patience)
-    queue.add(waiting)
-  })

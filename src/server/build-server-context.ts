@@ -1,4 +1,3 @@
-import { FairQueue } from '../crypto/passwords/fair-queue.ts'
 import type { AuthorizationCode } from '../model/authorization.ts'
 import { BoundedMap } from '../model/bounded-map.ts'
 import { ClientLogouts } from '../protocol/openid/logouts.ts'
@@ -17,6 +16,7 @@ import type {
   SubmittedForm,
 } from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
+import { FairQueue } from '../queues/fair-queue.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { TransientValues } from '../records/transient-values.ts'
 import { PasswordTries } from '../records/users/password-tries.ts'
@@ -49,11 +49,6 @@ export const buildServerContext = (
     prepared.verifyJwt,
     options.resourceOwner,
   )
-  const exporting = new FairQueue({
-    maxRunning: 1,
-    maxWaiting: Number.POSITIVE_INFINITY,
-    full: () => new Error('The queue of exports has no maximum length.'),
-  })
   const parts: Omit<ServerContext, 'getClient' | 'logouts' | 'resourceServer'> = {
     ...records,
     ...provider,
@@ -105,7 +100,7 @@ export const buildServerContext = (
     resources: prepared.resources,
     limits: context.limits,
     tokenQueues: new TokenQueues(),
-    exportStep: (userId, work) => exporting.run({ lane: String(userId), isKnown: false }, work),
+    exports: new FairQueue({ maxRunning: 1 }),
     logins: new BoundedMap(maxLogins),
     keys: prepared.keys,
     signingKeys,

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
-import { FairQueue } from '../crypto/passwords/fair-queue.ts'
 import { addressesOf, addressWith } from '../http/addresses.ts'
 import { asOAuthError, logRefusal, refusalOf } from '../http/refusal.ts'
 import { type Connection, FetchSource, HttpRequest, type RequestSource } from '../http/request.ts'
@@ -23,6 +22,7 @@ import { jsonResponse, movedResponse } from '../protocol/endpoints/responses/res
 import type { Endpoint } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { clientAddress } from '../protocol/session/client-address.ts'
+import { FairQueue } from '../queues/fair-queue.ts'
 import { type Observers, observeRequests } from './telemetry/requests.ts'
 
 type Env = {
@@ -273,9 +273,8 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
  * network with many requests does not delay the pages of other networks.
  */
 const pageTurns = (): ((address: string) => Promise<void>) => {
-  const full = () => new Error('The queue of pages has no maximum length.')
-  const queue = new FairQueue({ maxRunning: 1, maxWaiting: Number.POSITIVE_INFINITY, full })
-  return (address) => queue.run({ lane: siteNetworkOf(address), isKnown: false }, () => nextTurn())
+  const queue = new FairQueue({ maxRunning: 1 })
+  return (address) => queue.run({ lane: siteNetworkOf(address) }, () => nextTurn())
 }
 
 /** Returns the error for a request that the server must not read further. */

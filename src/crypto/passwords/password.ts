@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { application, FairQueue, type Requester } from './fair-queue.ts'
+import { application, FairQueue, type Requester } from '../../queues/fair-queue.ts'
 import { HashThread } from './hash-thread.ts'
 
 /** The cost of argon2id that OWASP recommends; memory in KiB. */

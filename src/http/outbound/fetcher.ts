@@ -1,8 +1,8 @@
 import CachePolicy from 'http-cache-semantics'
-import { FairQueue } from '../../crypto/passwords/fair-queue.ts'
 import { BoundedMap } from '../../model/bounded-map.ts'
 import { siteNetworkOf } from '../../model/network.ts'
 import { remoteAddressProblem } from '../../model/remote-address.ts'
+import { FairQueue } from '../../queues/fair-queue.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { createExchange, type Question } from './exchange.ts'
 import {

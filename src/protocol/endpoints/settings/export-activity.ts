@@ -46,7 +46,7 @@ const newExport = ({ path, read, toWire }: Export): Endpoint => ({
     const batches = read(request)
     const day = new Date(server.clock()).toISOString().slice(0, 10)
     const inTurn: InTurn = (work) =>
-      server.exportStep(request.signedIn.user.id, async () => {
+      server.exports.run({ lane: String(request.signedIn.user.id) }, async () => {
         await nextTurn()
         return work()
       })

@@ -6,21 +6,25 @@ export interface Requester {
    * Whether the requester uses a known browser. While known and unknown requesters wait, the queue serves them
    * alternately.
    */
-  readonly isKnown: boolean
+  readonly isKnown?: boolean
 }
 
 /** The application itself, which has the same priority as a known browser. */
 export const application: Requester = { lane: 'application', isKnown: true }
 
 export interface FairQueueOptions {
-  /** The maximum number of concurrent jobs. */
-  readonly maxRunning: number
+  /** The maximum number of concurrent jobs. Default: unlimited. */
+  readonly maxRunning?: number
   /** The maximum number of concurrent jobs of one lane. Default: unlimited. */
   readonly maxRunningOfLane?: number
-  /** The maximum number of waiting jobs, separately for known and for unknown requesters. */
-  readonly maxWaiting: number
-  /** Creates the error for a job that the queue refuses or removes. */
-  readonly full: () => Error
+  /** The maximum number of waiting jobs, separately for known and for unknown requesters. Default: unlimited. */
+  readonly maxWaiting?: number
+  /** The maximum time for which a job waits, in milliseconds. Default: unlimited. */
+  readonly maxWait?: number
+  /** Whether the jobs of the lane with the lowest number start first. Default: one job of each lane in turn. */
+  readonly isRanked?: boolean
+  /** Creates the error for a job that the queue refuses or removes. Required with `maxWaiting` or `maxWait`. */
+  readonly full?: () => Error
 }
 
 interface Job {
@@ -33,6 +37,8 @@ interface Waiting {
   readonly lanes: Map<string, Job[]>
   count: number
 }
+
+const unlimited = Number.POSITIVE_INFINITY
 
 /**
  * Runs a limited number of concurrent jobs. The queue starts one job of each lane in turn, so that a lane with many
@@ -53,36 +59,47 @@ export class FairQueue {
     this.#options = options
   }
 
+  /** The number of waiting jobs. */
+  get waiting(): number {
+    return this.#known.count + this.#unknown.count
+  }
+
   /** Returns whether the queue would accept a job of this requester now. */
   hasRoom({ lane, isKnown }: Requester): boolean {
+    const { maxWaiting = unlimited } = this.#options
     const waiting = this.#waiting(isKnown)
-    return waiting.count < this.#options.maxWaiting || longestLane(waiting, lane) !== undefined
+    return waiting.count < maxWaiting || longestLane(waiting, lane) !== undefined
   }
 
   /**
    * Runs a job and returns its result. Rejects if the job fails, if the queue refuses the job, or if a job of another
    * lane replaces this job.
+   * @param maxWait the maximum time for which this job waits, in milliseconds
    */
-  run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
+  run<T>(
+    requester: Requester,
+    work: () => Promise<T>,
+    maxWait = this.#options.maxWait,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const refuse = () => reject(this.#options.full())
       const start = () => {
         this.#count(requester, 1)
         work()
           .then(resolve, reject)
           .finally(() => {
             this.#count(requester, -1)
-            this.#next()
+            this.#next(requester)
           })
       }
-      if (this.#running < this.#options.maxRunning && this.#mayStart(requester.lane)) start()
-      else this.#wait(requester, { start, refuse })
+      const { maxRunning = unlimited } = this.#options
+      if (this.#running < maxRunning && this.#mayStart(requester.lane)) start()
+      else this.#wait(requester, { start, refuse: () => reject(this.#options.full?.()) }, maxWait)
     })
   }
 
-  #wait({ lane, isKnown }: Requester, job: Job): void {
+  #wait({ lane, isKnown }: Requester, job: Job, maxWait: number | undefined): void {
     const waiting = this.#waiting(isKnown)
-    if (waiting.count >= this.#options.maxWaiting) {
+    if (waiting.count >= (this.#options.maxWaiting ?? unlimited)) {
       const longest = longestLane(waiting, lane)
       if (longest === undefined) {
         job.refuse()
@@ -92,18 +109,23 @@ export class FairQueue {
       waiting.count -= 1
     }
     const jobs = waiting.lanes.get(lane) ?? []
-    jobs.push(job)
+    jobs.push(maxWait === undefined ? job : withTimeout(job, maxWait, removeFrom(waiting, lane)))
     waiting.lanes.set(lane, jobs)
     waiting.count += 1
   }
 
-  #next(): void {
+  /** Starts the next job after a job of this requester has ended. */
+  #next({ lane }: Requester): void {
+    const { maxRunning = unlimited, isRanked = false } = this.#options
     const isKnown = this.#unknown.count === 0 || (this.#known.count > 0 && !this.#wasKnown)
-    const mayStart = (lane: string) => this.#mayStart(lane)
-    const job = take(this.#waiting(isKnown), mayStart)
+    // If fewer jobs than possible were running, the number of their own jobs holds back all lanes, except now this one.
+    const isFull = this.#running + 1 >= maxRunning
+    const mayStart = (other: string) => (isFull || other === lane) && this.#mayStart(other)
     this.#wasKnown = isKnown
-    if (job) job.start()
-    else take(this.#waiting(!isKnown), mayStart)?.start()
+    const job =
+      take(this.#waiting(isKnown), isRanked, mayStart) ??
+      take(this.#waiting(!isKnown), isRanked, mayStart)
+    job?.start()
   }
 
   #mayStart(lane: string): boolean {
@@ -119,19 +141,49 @@ export class FairQueue {
     else this.#runningOfLane.delete(lane)
   }
 
-  #waiting(isKnown: boolean): Waiting {
+  #waiting(isKnown = false): Waiting {
     return isKnown ? this.#known : this.#unknown
   }
 }
 
+/** Returns a job that is removed and refused if it does not start in time. */
+const withTimeout = (job: Job, maxWait: number, remove: (job: Job) => void): Job => {
+  const timer = setTimeout(() => {
+    remove(timed)
+    job.refuse()
+  }, maxWait)
+  const ended = (end: () => void) => () => {
+    clearTimeout(timer)
+    end()
+  }
+  const timed = { start: ended(job.start), refuse: ended(job.refuse) }
+  return timed
+}
+
+const removeFrom =
+  (waiting: Waiting, lane: string) =>
+  (job: Job): void => {
+    const jobs = waiting.lanes.get(lane) ?? []
+    jobs.splice(jobs.indexOf(job), 1)
+    waiting.count -= 1
+    if (jobs.length === 0) waiting.lanes.delete(lane)
+  }
+
 /** Removes and returns the next job of the first lane that may start a job, and moves the lane to the end. */
-const take = (waiting: Waiting, mayStart: (lane: string) => boolean): Job | undefined => {
-  for (const [lane, jobs] of waiting.lanes) {
+const take = (
+  waiting: Waiting,
+  isRanked: boolean,
+  mayStart: (lane: string) => boolean,
+): Job | undefined => {
+  const { lanes } = waiting
+  const order = isRanked ? [...lanes.keys()].sort((a, b) => Number(a) - Number(b)) : lanes.keys()
+  for (const lane of order) {
     if (!mayStart(lane)) continue
+    const jobs = lanes.get(lane) ?? []
     const job = jobs.shift()
     waiting.count -= 1
-    waiting.lanes.delete(lane)
-    if (jobs.length > 0) waiting.lanes.set(lane, jobs)
+    lanes.delete(lane)
+    if (jobs.length > 0) lanes.set(lane, jobs)
     return job
   }
   return undefined

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FairQueue, type Requester } from '../../src/crypto/passwords/fair-queue.ts'
+import { FairQueue, type Requester } from '../../src/queues/fair-queue.ts'
 
 const full = () => new Error('full')
 const stranger = (lane: string): Requester => ({ lane, isKnown: false })
