@@ -276,7 +276,7 @@ const ambient: Readonly<Record<SourceFile['uses'][number]['what'], readonly stri
   randomness: [
     'crypto/',
     'cli/',
-    'http/request-id.ts', // The ID of a request affects no decision.
+    'http/request-scope.ts', // The ID of a request affects no decision.
     'server/environment/secret-key-file.ts', // the secret key that is generated at the first start
     'store/sql/sqlite/database.ts', // The jitter of a retry affects no decision.
   ],

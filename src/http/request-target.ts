@@ -28,3 +28,35 @@ export const checkTarget = (target: string): void => {
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 const userInfo = /^[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i
 const dotSegment = /(?:[/\\]|%2f|%5c|^)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i
+
+const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~'
+
+/**
+ * Creates a check that a raw query contains only unreserved characters (RFC 3986 §2.3) and the configured characters.
+ * If `%` is configured, two hexadecimal digits must follow each `%`. The check throws an OAuthError `invalid_request`.
+ */
+export const queryCharacters = (allowed: string): ((query: string) => void) => {
+  const valid = new Set([...unreserved, ...allowed.replaceAll('%', '')])
+  const isEncoding = (query: string, at: number): boolean =>
+    allowed.includes('%') && /^%[0-9A-Fa-f]{2}$/.test(query.slice(at, at + 3))
+  return (query) => {
+    let at = 0
+    while (at < query.length) {
+      if (valid.has(query.charAt(at))) at += 1
+      else if (isEncoding(query, at)) at += 3
+      else throw new OAuthError('invalid_request', problemOf(query.slice(at), allowed))
+    }
+  }
+}
+
+const problemOf = (rest: string, allowed: string): string => {
+  if (rest.startsWith('%') && allowed.includes('%'))
+    return 'The query string contains a % that is not followed by two hexadecimal digits.'
+  return `The query string contains the character ${nameOf(rest)}, which the setting allowedUrlencodeCharacters (OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS) does not allow.`
+}
+
+// An error description cannot contain quotation marks, backslashes or non-ASCII characters (RFC 6749 §5.2).
+const nameOf = ([character = '']: string): string =>
+  /[!#-[\]-~]/.test(character)
+    ? character
+    : `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`

@@ -7,9 +7,8 @@ import type { Cursor, Page } from '../store/contract/page.ts'
 import type { AuthorizedTokenRow, TokenUse } from '../store/contract/tokens.ts'
 import { nameOfClient } from './audit/audit-trail.ts'
 import { Clients } from './clients/clients.ts'
-import type { RecordsContext } from './context.ts'
+import { earliestRow, type RecordsContext } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
-import { earliestRow } from './users/user-of-row.ts'
 
 /** An application on one device: an active authorization with its token. */
 export interface Device {

@@ -7,10 +7,9 @@ import type { SealedConsent } from '../store/contract/authorizations.ts'
 import { ReferenceNotFound } from '../store/contract/errors.ts'
 import type { Store } from '../store/store.ts'
 import { Clients } from './clients/clients.ts'
-import { type RecordsContext, retryOnCollision } from './context.ts'
+import { earliestRow, type RecordsContext, retryOnCollision } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 import { reusedSince } from './users/reused-ids.ts'
-import { earliestRow } from './users/user-of-row.ts'
 
 const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('consents.grant()', {
   declined: listOf(text),

@@ -1,15 +1,16 @@
 import { PasswordHasher } from '../crypto/passwords/password.ts'
 import { createOutbound } from '../http/outbound/fetcher.ts'
-import type { Outbound } from '../http/outbound/outbound.ts'
+import { type Outbound, OutboundFailed } from '../http/outbound/outbound.ts'
 import { currentOrigin } from '../http/request-scope.ts'
 import type { ClientContext } from '../model/client.ts'
 import type { LogSink } from '../model/log.ts'
+import { typeOfImage, UnacceptableImage } from '../model/raster/raster-image.ts'
 import { enabledResponseTypes } from '../model/response-type.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
 import { providerOperations } from '../protocol/provider-operations.ts'
 import { allRecords, type Records } from '../records/all-records.ts'
-import { ClientLogos } from '../records/clients/client-logos.ts'
+import { ClientLogos, type DownloadLogo } from '../records/clients/client-logos.ts'
 import { ClientRefusals } from '../records/clients/client-refusals.ts'
 import type { RecordsContext, UsersPort } from '../records/context.ts'
 import { SigningKeys } from '../records/keys/signing-keys.ts'
@@ -22,7 +23,6 @@ import { Turns } from '../records/turns.ts'
 import { callbackUsers, tableUsers } from '../records/users/application-users.ts'
 import { builtInUsers } from '../records/users/built-in-users.ts'
 import { requesterOf } from '../records/users/password-tries.ts'
-import { logoDownload } from './download-logo.ts'
 import type { ObservedStore } from './observe-store.ts'
 import { type OpenedStore, warnOfReusableIds } from './open-store.ts'
 import type { AuthorizationServerOptions } from './options.ts'
@@ -126,3 +126,23 @@ const clientContextOf = (
   defaultScopes: settings.defaultScopes,
   resources,
 })
+
+/** The maximum size of a logo in bytes. */
+const largest = 102_400
+/** The accepted media types. `typeOfImage` determines the actual type from the content. */
+const accept = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+
+/** Creates the function that downloads an image and checks its content. */
+export const logoDownload =
+  (outbound: Outbound): DownloadLogo =>
+  async (url) => {
+    try {
+      const bytes = await outbound.bytes({ url, accept, largest })
+      typeOfImage(bytes)
+      return { bytes }
+    } catch (error) {
+      const isExpected = error instanceof OutboundFailed || error instanceof UnacceptableImage
+      if (isExpected) return { problem: error.message, cause: error }
+      throw error
+    }
+  }

@@ -28,7 +28,7 @@ export interface HostTransactions {
 
 export const hostTransactions = (
   { database }: Pick<OpenedStore, 'database'>,
-  { observe, listener, isStored }: Pick<ObservedStore, 'observe' | 'listener' | 'isStored'>,
+  { observe, hooks, isStored }: Pick<ObservedStore, 'observe' | 'hooks' | 'isStored'>,
   { context }: Pick<BuiltRecords, 'context'>,
 ): HostTransactions => {
   const closing = new AbortController()
@@ -42,7 +42,7 @@ export const hostTransactions = (
     // The transaction was committed, but possibly without the writes of `run`: the application may have rolled back to
     // a savepoint that it set before `run`.
     if ((await database.transients.take(marker, context.clock())) === undefined) return
-    for (const event of events) listener.notify(event)
+    for (const event of events) hooks.notify(event)
     for (const removal of removals) await context.removed(removal)
   }
 
@@ -79,7 +79,7 @@ export const hostTransactions = (
         fetchLogo: () => undefined,
       }
       const result = await withinTransaction(own, (tx) => work(allRecords(tx)))
-      const isHeard = (event: AuditEvent) => listener.isListening || isStored?.(event) === false
+      const isHeard = (event: AuditEvent) => hooks.isListening || isStored?.(event) === false
       const isNeeded = events.some(isHeard) || removals.length > 0
       // Don't wait for this promise: the application commits after `run` has returned. If the promise rejects, hooks
       // may not have received the events, and the sweeper removes the rows of deleted clients and users.

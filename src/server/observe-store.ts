@@ -10,7 +10,7 @@ import { AuditTrail, sealedEvent } from '../records/audit/audit-trail.ts'
 import { FailedLogins } from '../records/users/failed-logins.ts'
 import type { Transients } from '../store/contract/transients.ts'
 import { decorated } from '../store/decorated.ts'
-import { type Listener, notifying } from '../store/notify-after-commit.ts'
+import { notifying } from '../store/notify-after-commit.ts'
 import type { Store } from '../store/store.ts'
 import { memoryTransients } from '../store/transients/memory-transients.ts'
 import type { OpenedStore } from './open-store.ts'
@@ -22,12 +22,11 @@ export interface ObservedStore {
   readonly store: Store
   /** Wraps a store with measurements and the `aroundStore` of the application, but without hooks. */
   readonly observe: <S extends Store>(store: S) => S
-  /** Calls the hooks, and counts the routine events that are not stored as rows. */
-  readonly listener: Listener
   /** Returns whether an event is stored as a row; undefined if every event is stored. */
   readonly isStored: ((event: AuditEvent) => boolean) | undefined
   /** The short-lived values in the database; undefined if `store.transients` already uses the database. */
   readonly databaseTransients: Transients | undefined
+  /** The hooks, which also count the routine events that are not stored as rows. */
   readonly hooks: AuditHooks
   readonly queue: AuditQueue
   readonly counts: AuditCounts
@@ -50,20 +49,11 @@ export const observeStore = (
   const declared = (options.extensions ?? []).flatMap(({ names }) =>
     names ? ownEvents(names) : [],
   )
-  const hooks = new AuditHooks(log, declared)
   // Ignore the option `random`: a test may use one source in two processes, and each process needs a different number.
   const counts = new AuditCounts(observed, log, () => randomNumber(systemRandom))
+  const hooks = new AuditHooks(log, declared, settings.auditRoutine ? undefined : counts)
   const isStored = settings.auditRoutine ? undefined : (event: AuditEvent) => !isCounted(event)
-  const listener: Listener = {
-    get isListening() {
-      return hooks.isListening
-    },
-    notify(event) {
-      if (!settings.auditRoutine) counts.add(event)
-      hooks.notify(event)
-    },
-  }
-  const store = notifying(observed, listener, isStored)
+  const store = notifying(observed, hooks, isStored)
   const queue = new AuditQueue(observed, log)
   const failedLogins = new FailedLogins((event) => {
     queue.add(sealedEvent(keys, event))
@@ -73,7 +63,7 @@ export const observeStore = (
     root: store,
     keys,
     queue,
-    listener,
+    listener: hooks,
     failedLogins,
     keepsRoutine: settings.auditRoutine,
     clock: serverClock.now,
@@ -83,7 +73,6 @@ export const observeStore = (
   return {
     store,
     observe,
-    listener,
     isStored,
     databaseTransients,
     hooks,

@@ -23,7 +23,7 @@ import type { Endpoint } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { clientAddress } from '../protocol/session/client-address.ts'
 import { FairQueue } from '../queues/fair-queue.ts'
-import { type Observers, observeRequests } from './telemetry/requests.ts'
+import { type Observers, observeRequests } from './telemetry/observers.ts'
 
 type Env = {
   Bindings: {
@@ -99,7 +99,10 @@ const anyOrigin: MiddlewareHandler = (context, next) => {
 }
 
 /** Routes requests to endpoints, and renders errors in the format of the endpoint. */
-export const createRouter = (server: ServerContext, observers: Observers): Router => {
+export const createRouter = (
+  server: ServerContext,
+  observers: Pick<Observers, 'telemetry' | 'traces' | 'log'>,
+): Router => {
   const { settings, basePath, endpoints, log } = server
   const app = new Hono<Env>()
   const addressOf = clientAddress(settings.trustedProxies)

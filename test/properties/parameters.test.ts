@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { queryCharacters } from '../../src/http/query-characters.ts'
+import { queryCharacters } from '../../src/http/request-target.ts'
 import type { PresentedCredentials } from '../../src/model/auth.ts'
 import { OAuthError } from '../../src/model/oauth-error.ts'
 import { Parameters } from '../../src/model/parameters.ts'

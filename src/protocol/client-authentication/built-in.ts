@@ -1,8 +1,7 @@
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
-import { clientSecretBasic, clientSecretPost } from './client-secret.ts'
+import { clientSecretBasic, clientSecretPost, publicClient } from './client-secret.ts'
 import { privateKeyJwt } from './private-key-jwt.ts'
-import { publicClient } from './public.ts'
 
 export const builtInClientAuthentication = (
   settings: ServerContext['settings'],

@@ -14,8 +14,7 @@ import {
   validateRequest,
 } from '../endpoints/authorization/authorization-request.ts'
 import { timeToLogIn } from '../endpoints/authorization/time-to-log-in.ts'
-import { responseHeaders } from '../endpoints/responses/response-headers.ts'
-import { jsonResponse } from '../endpoints/responses/responses.ts'
+import { jsonResponse, responseHeaders } from '../endpoints/responses/responses.ts'
 import type { ReferredRequest } from '../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
 

@@ -10,10 +10,14 @@ import { type User, type UserId, UserProxy, type UserSource } from '../../model/
 import { storedUserAgent } from '../../model/user-agent.ts'
 import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
 import { byUser, ofUser } from '../../records/audit/audit-trail.ts'
-import { type RecordsContext, retryOnCollision } from '../../records/context.ts'
+import {
+  earliestRow,
+  type RecordsContext,
+  retryOnCollision,
+  userOfRow,
+} from '../../records/context.ts'
 import { sessionClaims } from '../../records/seals/claims.ts'
 import { hasStill } from '../../records/users/built-in-users.ts'
-import { earliestRow, userOfRow } from '../../records/users/user-of-row.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { StoredSession } from '../../store/contract/sessions.ts'

@@ -5,8 +5,7 @@ import type { UserId } from '../../model/user.ts'
 import type { AuditFilter } from '../../store/contract/audit.ts'
 import type { RoutineTotal } from '../../store/contract/audit-counts.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
-import type { RecordsContext } from '../context.ts'
-import { earliestRow } from '../users/user-of-row.ts'
+import { earliestRow, type RecordsContext } from '../context.ts'
 import {
   type AuditVerification,
   type AuditVerificationOptions,

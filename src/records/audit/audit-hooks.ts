@@ -8,11 +8,20 @@ export type AuditHook<Name extends AuditEventName> = (event: AuditEvent<Name>) =
 export class AuditHooks {
   readonly #log: LogSink
   readonly #names: ReadonlySet<string>
+  readonly #counts: { add(event: AuditEvent): void } | undefined
   readonly #hooks = new Map<AuditEventName | '*', Set<AuditHook<AuditEventName>>>()
 
-  /** @param ownEvents the events that extensions have declared */
-  constructor(log: LogSink, ownEvents: readonly string[] = []) {
+  /**
+   * @param ownEvents the events that extensions have declared
+   * @param counts counts the routine events; undefined if they are stored as rows
+   */
+  constructor(
+    log: LogSink,
+    ownEvents: readonly string[] = [],
+    counts?: { add(event: AuditEvent): void },
+  ) {
     this.#log = log
+    this.#counts = counts
     this.#names = new Set(['*', ...Object.keys(auditEvents), ...ownEvents])
   }
 
@@ -39,6 +48,7 @@ export class AuditHooks {
   }
 
   notify(event: AuditEvent): void {
+    this.#counts?.add(event)
     if (!this.isListening) return
     for (const name of [event.event, '*'] as const) {
       // Call the hook later, so that the hook does not delay the response to the request that caused the event.

@@ -11,10 +11,9 @@ import { earliestRowOf, type UserId } from '../../model/user.ts'
 import type { ClientWithOwner, SealedClient } from '../../store/contract/clients.ts'
 import type { Page } from '../../store/contract/page.ts'
 import type { Store } from '../../store/store.ts'
-import type { RecordsContext } from '../context.ts'
+import { type RecordsContext, userOfRow } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { clientClaims, clientStateClaims } from '../seals/claims.ts'
-import { userOfRow } from '../users/user-of-row.ts'
 import type { ListedClient } from './client-input.ts'
 
 /** Reads clients from sealed rows, and seals clients for writing. */

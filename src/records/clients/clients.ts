@@ -7,8 +7,7 @@ import type { AuthorizedSummary, ClientSummary } from '../../store/contract/clie
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import { ofClient } from '../audit/audit-trail.ts'
-import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { earliestRow } from '../users/user-of-row.ts'
+import { earliestRow, type RecordsContext, retryOnCollision } from '../context.ts'
 import {
   type ChangeGuard,
   changeClient,

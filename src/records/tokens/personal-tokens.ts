@@ -29,9 +29,8 @@ import type {
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
 import { changesOf } from '../audit/changes.ts'
 import { Clients } from '../clients/clients.ts'
-import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { earliestRow, type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims } from '../seals/claims.ts'
-import { earliestRow } from '../users/user-of-row.ts'
 import { endingOf, endingOfRow } from './token-ending.ts'
 import { sealedToken, unopened } from './token-row.ts'
 

@@ -1,6 +1,6 @@
 import type { Meter } from '@opentelemetry/api'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
-import { scopeName } from './meters.ts'
+import { scopeName } from './telemetry.ts'
 
 /** Aggregates measurements for Prometheus. */
 export interface Prometheus {

@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/api'
 import type { RequestSource } from '../../http/request.ts'
 import { readablePart } from '../../model/bounds.ts'
-import { scopeName } from './meters.ts'
+import { scopeName } from './telemetry.ts'
 
 /**
  * Creates the spans of the server. The spans omit URLs and error messages, because these may contain secrets.

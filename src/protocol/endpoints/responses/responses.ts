@@ -1,6 +1,8 @@
+import type { HttpRequest } from '../../../http/request.ts'
 import { HttpResponse, jsonText, noStore } from '../../../http/response.ts'
 import type { Html } from '../../../pages/html.ts'
 import { destinationOf, type Target } from '../../destinations.ts'
+import type { ServerContext } from '../../server-context.ts'
 
 export const jsonResponse = (
   body: object,
@@ -102,3 +104,13 @@ export const redirectResponse = (
   for (const setCookie of setCookies) response.headers.append('set-cookie', setCookie)
   return response
 }
+
+/** Returns the headers that extensions add to a response to a client. */
+export const responseHeaders = (
+  http: HttpRequest,
+  server: ServerContext,
+): Readonly<Record<string, string>> =>
+  Object.assign(
+    {},
+    ...server.extensions.map((extension) => extension.responseHeaders?.(http, server)),
+  )

@@ -17,8 +17,7 @@ import type { TokenRequest } from '../../plug-ins/grant.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { userIdIn } from '../../subject.ts'
-import { responseHeaders } from '../responses/response-headers.ts'
-import { jsonResponse } from '../responses/responses.ts'
+import { jsonResponse, responseHeaders } from '../responses/responses.ts'
 import { issueToken } from './issue-token.ts'
 
 /** The token endpoint. RFC 6749 §3.2. */
