@@ -61,15 +61,12 @@ export const grantingUser = async (
 ): Promise<
   Pick<UserRedemption, 'reserved'> & { readonly subject: User; readonly reusedSince: number | null }
 > => {
-  const [user, isAlive, consent, reserved] = await Promise.all([
-    server.users.find(userId),
-    sessionId === null || server.sessions.isAlive(sessionId),
-    server.consents.find(userId, client.clientId),
-    server.store.authorizations.reserveIds?.(),
-  ])
+  const grant = await server.consents.findGrant(userId, client.clientId, sessionId)
+  if (grant?.consent.id !== consentId) throw invalidCode(kind, 'the consent was withdrawn')
+  const { user, session, consent, reserved } = grant
   if (!user?.active) throw invalidCode(kind, 'the user does not exist or is not active')
-  if (!isAlive) throw invalidCode(kind, 'the session ended')
-  if (consent?.id !== consentId) throw invalidCode(kind, 'the consent was withdrawn')
+  if (sessionId !== null && !server.sessions.isLive(session))
+    throw invalidCode(kind, 'the session ended')
   if (!isWithin(scopes, client.scopeCeiling))
     throw invalidCode(kind, 'a scope is no longer available')
   return { subject: user, reusedSince: consent.reusedSince, reserved }

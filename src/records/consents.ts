@@ -2,8 +2,8 @@ import type { Digest } from '../crypto/digest.ts'
 import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
 import { listOf, onlyMembers, text } from '../model/members.ts'
-import type { UserId } from '../model/user.ts'
-import type { SealedConsent } from '../store/contract/authorizations.ts'
+import type { User, UserId } from '../model/user.ts'
+import type { SealedConsent, StoredGrant } from '../store/contract/authorizations.ts'
 import { ReferenceNotFound } from '../store/contract/errors.ts'
 import type { Store } from '../store/store.ts'
 import { Clients } from './clients/clients.ts'
@@ -14,6 +14,13 @@ import { reusedSince } from './users/reused-ids.ts'
 const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('consents.grant()', {
   declined: listOf(text),
 })
+
+/** A consent with what a redemption checks besides. */
+export interface Grant extends Pick<StoredGrant, 'session' | 'reserved'> {
+  readonly consent: Consent
+  /** Null if the user does not exist. */
+  readonly user: User | null
+}
 
 /** Stores the decisions of users about clients. */
 export class Consents {
@@ -34,6 +41,24 @@ export class Consents {
   /** Returns the consent of the user of a session, even if the session has expired. */
   async findOfSession(sessionId: Digest, clientId: string): Promise<Consent | undefined> {
     return this.#valid(await this.#context.store.consents.findOfSession(sessionId, clientId))
+  }
+
+  /**
+   * Returns the consent of a user, with the current user, the session, and the IDs of the rows to insert. Returns
+   * undefined like `find`.
+   */
+  async findGrant(
+    userId: UserId,
+    clientId: string,
+    sessionId: string | null,
+  ): Promise<Grant | undefined> {
+    const { store } = this.#context
+    const found = await store.consents.findGrant(userId, clientId, sessionId)
+    const consent = await this.#valid(found)
+    if (!found || !consent) return undefined
+    const { session, reserved } = found
+    const user = await this.#context.users.current(userId, found.user, this.#context)
+    return { consent, user, session, reserved }
   }
 
   async #valid(found: SealedConsent | undefined): Promise<Consent | undefined> {

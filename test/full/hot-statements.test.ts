@@ -121,10 +121,9 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
       store.authorizations.insertOnce(
         authorizationRow({ clientId, userId, codeDigest: digest('authorization_code') }),
       ),
-  'authorizations.reserveIds': async (store) => async () => store.authorizations.reserveIds?.(),
   'authorizations.insertWithToken': async (store) => {
     // A transaction has no such operation, because it inserts the rows one by one.
-    const rows = await authorizedToken(store, await store.authorizations.reserveIds?.())
+    const rows = await authorizedToken(store)
     return async () => store.authorizations.insertWithToken?.(rows)
   },
   'authorizations.find': async (store, { clientId }) => {
@@ -160,6 +159,13 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     await store.sessions.insert(session)
     await store.consents.insert(consentRow({ userId, clientId }))
     return () => store.consents.findOfSession(session.id, clientId)
+  },
+  'consents.findGrant': async (store, { clientId }) => {
+    const userId = await aUser(store)
+    const session = sessionRow({ userId })
+    await store.sessions.insert(session)
+    await store.consents.insert(consentRow({ userId, clientId }))
+    return () => store.consents.findGrant(userId, clientId, session.id)
   },
   'consents.insert': async (store, { clientId }) => {
     const userId = await aUser(store)

@@ -52,16 +52,15 @@ describe.each(Object.entries(databases))('%s: a code is redeemed at once', (name
   })
   const check = test.skipIf(name === 'PostgreSQL' && isLacking)
 
-  const reserved = async () => store.authorizations.reserveIds?.()
   const rows = async (over?: Partial<AuthorizedToken>): Promise<AuthorizedToken> => {
     const event = auditRow({ clientId: text() })
     const eventOf: AuthorizedToken['eventOf'] = (ids) => ({ ...event, ...ids })
-    return authorizedToken(store, await reserved(), { eventOf, ...over })
+    return authorizedToken(store, { eventOf, ...over })
   }
   /** The rows of the same code, with other IDs and secrets. */
   const again = async (all: AuthorizedToken): Promise<AuthorizedToken> => ({
     ...all,
-    ids: await reserved(),
+    ids: (await rows()).ids,
   })
   const insert = async (all: AuthorizedToken, into = store) =>
     into.authorizations.insertWithToken?.(all)

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Digest, digestOf, type SecretKind } from '../../src/crypto/digest.ts'
 import type { Sealed } from '../../src/crypto/sealed.ts'
 import type { SealedAuditEvent } from '../../src/model/audit-event.ts'
-import type { ReservedIds } from '../../src/model/redemption.ts'
 import type {
   AuthorizedToken,
   NewAuthorization,
@@ -164,7 +163,6 @@ export const sessionRow = (
 /** The rows of a redeemed code, with a consent and a session that allow the insert. */
 export const authorizedToken = async (
   store: Store,
-  ids: ReservedIds | undefined,
   over: Partial<AuthorizedToken> = {},
 ): Promise<AuthorizedToken> => {
   const [userId, clientId] = [await aUser(store), await aClient(store)]
@@ -172,8 +170,9 @@ export const authorizedToken = async (
   await store.consents.insert(consent)
   const session = sessionRow({ userId })
   await store.sessions.insert(session)
+  const grant = await store.consents.findGrant(userId, clientId, session.id)
   return {
-    ids,
+    ids: grant?.reserved,
     authorization: authorizationRow({ clientId, userId, codeDigest: digest('authorization_code') }),
     tokenOf: (authorizationId) =>
       tokenRow({ clientId, userId, authorizationId, refreshExpires: 2_000 }, refreshable()),

@@ -174,7 +174,7 @@ export class Sessions implements SessionCheck {
     if (
       !found ||
       !known?.active ||
-      !this.#isAlive(found.session) ||
+      !this.isLive(found.session) ||
       !this.#isSameBrowser(found.session, browser)
     ) {
       return undefined
@@ -220,7 +220,7 @@ export class Sessions implements SessionCheck {
   /** Returns whether a session exists, has not expired and is intact. */
   async isAlive(sessionId: string): Promise<boolean> {
     const found = await this.#context.store.sessions.find(sessionId as StoredSession['id'])
-    return found !== undefined && this.#isAlive(found.session)
+    return this.isLive(found?.session)
   }
 
   /** Lists the sessions of a user, beginning with the latest login. */
@@ -228,7 +228,7 @@ export class Sessions implements SessionCheck {
     const { items, next } = await this.#context.store.sessions.ofUser(userId, cursor)
     const earliest = await earliestRow(userId, this.#context)
     const own = items.filter(({ createdAt }) => createdAt >= earliest)
-    return { items: own.filter((session) => this.#isAlive(session)), next }
+    return { items: own.filter((session) => this.isLive(session)), next }
   }
 
   /** Ends a session of a user. Returns false if the session does not exist or belongs to another user. */
@@ -254,7 +254,7 @@ export class Sessions implements SessionCheck {
   async findByDigest(digest: Digest): Promise<StoredSession | undefined> {
     const found = await this.#context.store.sessions.find(digest)
     const user = found && (await userOfRow(found.session, found.user, this.#context))
-    return user && this.#isAlive(found.session) ? found.session : undefined
+    return user && this.isLive(found.session) ? found.session : undefined
   }
 
   /** Ends all sessions of a user, for an administrator. */
@@ -404,8 +404,9 @@ export class Sessions implements SessionCheck {
     return this.#cookies.session(cookie).identifier
   }
 
-  #isAlive(session: StoredSession): boolean {
-    return this.#isCurrent(session) && this.#isIntact(session)
+  /** Returns whether a session exists, has not ended and was not tampered with. */
+  isLive(session: StoredSession | undefined): boolean {
+    return session !== undefined && this.#isCurrent(session) && this.#isIntact(session)
   }
 
   #isCurrent({ expiresAt, lastSeenAt }: StoredSession): boolean {

@@ -117,9 +117,9 @@ const insertAtOnce = async (
   about: About<'token.issued'>,
   { store, settings, audit }: RecordsContext,
 ): Promise<ReservedIds | undefined> => {
-  const { insertWithToken, reserveIds } = store.authorizations
+  const { insertWithToken } = store.authorizations
   const most = settings.authorizationsPerApplication - concurrentExchanges
-  if (!under || !insertWithToken || (reserveIds && !ids) || most < 1) return undefined
+  if (!under || !insertWithToken || most < 1) return undefined
   const consent = { id: under.consentId, scopes }
   const { sessionId } = under
   return audit.addWith('token.issued', about, (eventOf) =>

@@ -4,7 +4,9 @@ import type { SealedAuditEvent } from '../../model/audit-event.ts'
 import type { Authorization, Consent } from '../../model/authorization.ts'
 import type { ReservedIds } from '../../model/redemption.ts'
 import type { UserId } from '../../model/user.ts'
+import type { StoredSession } from './sessions.ts'
 import type { NewToken } from './tokens.ts'
+import type { StoredUser } from './users.ts'
 
 export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedAt'> & {
   /** Milliseconds since the epoch, to use up a code without tokens. By default, the authorization is not revoked. */
@@ -15,7 +17,7 @@ export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedA
 
 /** The rows of a new authorization, and the conditions of its insert. */
 export interface AuthorizedToken {
-  /** The IDs from `reserveIds`; undefined if the store has no `reserveIds`, and assigns the IDs when it inserts. */
+  /** The IDs from `findGrant`; undefined if the store assigns the IDs when it inserts. */
   readonly ids: ReservedIds | undefined
   readonly authorization: NewAuthorization
   readonly tokenOf: (authorizationId: number) => NewToken
@@ -29,11 +31,9 @@ export interface AuthorizedToken {
 }
 
 export interface AuthorizationStore {
-  /** Assigns the IDs of a new authorization and its token. Missing if `insertWithToken` assigns them or is missing. */
-  readonly reserveIds?: (() => Promise<ReservedIds>) | undefined
   /**
    * Atomically inserts an authorization with its token and its event. Returns undefined and inserts nothing if the code
-   * was redeemed or a condition is not met. Missing in transactions and in a database in memory.
+   * was redeemed, a condition is not met or `ids` is missing. Missing in transactions and in a database in memory.
    * @throws UniqueViolation for a token value that exists
    */
   readonly insertWithToken?:
@@ -68,6 +68,16 @@ export interface SealedConsent {
   readonly seal: Sealed
 }
 
+/** What a redemption checks before it issues tokens. */
+export interface StoredGrant extends SealedConsent {
+  /** The user of the consent; null if the store cannot read the users. */
+  readonly user: StoredUser | null
+  /** The session with the given ID, if it belongs to the user of the consent. */
+  readonly session: StoredSession | undefined
+  /** The IDs of the rows to insert; undefined if `insertWithToken` assigns the IDs. */
+  readonly reserved: ReservedIds | undefined
+}
+
 export interface ConsentStore {
   /**
    * Finds the consent. Inside a transaction, locks the row until the end of the transaction.
@@ -78,6 +88,12 @@ export interface ConsentStore {
     clientId: string,
     options?: { readonly isShared?: boolean },
   ): Promise<SealedConsent | undefined>
+  /** Finds a consent with its user and a session in one statement. Locks nothing. */
+  findGrant(
+    userId: UserId,
+    clientId: string,
+    sessionId: string | null,
+  ): Promise<StoredGrant | undefined>
   /** Finds the consent of the user of a session, even if the session has expired. Locks nothing. */
   findOfSession(sessionId: Digest, clientId: string): Promise<SealedConsent | undefined>
   /** Inserts the consent. Returns false if the user already has a consent for the client. */

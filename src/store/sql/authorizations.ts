@@ -106,10 +106,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     write.deleteFrom('oauth2server_token').where('authorization_id', '=', id),
   )
   return {
-    ...(hot && {
-      reserveIds: hot.reserveIds,
-      insertWithToken: hot.insertWithToken,
-    }),
+    ...(hot && { insertWithToken: hot.insertWithToken }),
 
     async insertOnce(authorization) {
       const row = toRow(authorization)

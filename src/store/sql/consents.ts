@@ -1,10 +1,18 @@
-import type { Insertable, RawBuilder, Selectable } from 'kysely'
+import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ConsentStore, SealedConsent } from '../contract/authorizations.ts'
 import { joined, split } from './codecs.ts'
 import { byKey, type Handle, holds, keyOf, prepared, type TableHandle } from './handle.ts'
+import { joinedSession, joinedSessionColumns } from './sessions.ts'
 import type { Tables } from './tables.ts'
-import { hasCreationTimes, isOlderThanUser, isThere, userSource } from './user-source.ts'
+import {
+  hasCreationTimes,
+  isOlderThanUser,
+  isThere,
+  joinedUser,
+  userColumnsOf,
+  userSource,
+} from './user-source.ts'
 
 /** A consent with the current ID of its client, which is a column of another table. */
 export type ConsentRow = Selectable<Tables['oauth2server_consent']> & { readonly client_id: string }
@@ -56,7 +64,7 @@ export const liveConsents = (handle: TableHandle) =>
     .where(isThere(handle, { userId: 's.user_id', createdAt: 's.granted_at' }, 'u'))
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
-  const { read, write } = handle
+  const { read, write, hot, locking } = handle
   const ofClient = (clientId: RawBuilder<never>) =>
     liveConsents(handle).where('s.client_key', '=', keyOf(clientId))
   const find = (isShared: boolean) =>
@@ -71,7 +79,37 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       selectFrom('oauth2server_session').select('user_id').where('id', '=', sessionId),
     ),
   )
+  // PostgreSQL inserts the rows in one statement, so their IDs must be known before.
+  const nextId = (table: string) =>
+    sql<number>`nextval(pg_get_serial_sequence(${sql.lit(`oauth2server_${table}`)}, 'id'))`
+  const findGrant = prepared(handle, read, 'consents.findGrant', (userId, clientId, sessionId) =>
+    ofClient(clientId)
+      .leftJoin('oauth2server_session as n', (join) =>
+        join
+          .on(byKey(handle, 'n.id', sql`cast(${sessionId} as text)`))
+          .onRef('n.user_id', '=', 's.user_id')
+          .on(isThere(handle, { userId: 'n.user_id', createdAt: 'n.created_at' }, 'u')),
+      )
+      .select(userColumnsOf(handle))
+      .select(joinedSessionColumns)
+      .$if(hot !== undefined && locking, (q) =>
+        q.select([nextId('authorization').as('authorizationId'), nextId('token').as('tokenId')]),
+      )
+      .where('s.user_id', '=', userId),
+  )
   return {
+    async findGrant(userId, clientId, sessionId) {
+      const [row] = (await findGrant(userId, clientId, sessionId)).rows
+      if (!row) return undefined
+      const { authorizationId, tokenId } = row
+      return {
+        ...fromRow(row),
+        user: joinedUser(handle, row),
+        session: joinedSession(row),
+        reserved: authorizationId && tokenId ? { authorizationId, tokenId } : undefined,
+      }
+    },
+
     async find(userId, clientId, { isShared = false } = {}) {
       const { rows } = await (isShared ? findShared : findToChange)(userId, clientId)
       return rows[0] && fromRow(rows[0])

@@ -146,7 +146,10 @@ export type Match = (column: string) => RawBuilder<boolean>
 
 const placeholder = '' as never
 const matchesOne: Match = (column) => sql`${sql.ref(column)} = ${placeholder}`
-const matchesMany: Match = (column) => sql`${sql.ref(column)} = any(${placeholder})`
+// The planner cannot see the keys in the subquery, so PostgreSQL keeps one plan for any number of keys. For an array in a
+// parameter, it would plan each execution anew.
+const matchesMany: Match = (column) =>
+  sql`${sql.ref(column)} = any(array(select unnest(${placeholder}::text[])))`
 
 /**
  * Returns a function that finds one row by a text key, with a statement that is compiled once.

@@ -15,7 +15,7 @@ export interface Lookup<Row> {
  * The frequent operations of token requests and bearer checks. Each operation runs in a separate transaction, or in a
  * batch with concurrent operations. Therefore, an operation cannot be part of a transaction of its caller.
  */
-export interface HotPaths extends Pick<AuthorizationStore, 'reserveIds'> {
+export interface HotPaths {
   /**
    * Creates the function for a look-up. All callers must share this function, because it combines concurrent calls into
    * batches.

@@ -7,8 +7,10 @@ import { page, placeOf } from './page.ts'
 import type { Tables } from './tables.ts'
 import { isThere, joinedUser, userColumnsOf, userSource } from './user-source.ts'
 
+type Row = Selectable<Tables['oauth2server_session']>
+
 /** Converts the row of a session. */
-export const fromRow = (row: Selectable<Tables['oauth2server_session']>): StoredSession => ({
+export const fromRow = (row: Row): StoredSession => ({
   id: row.id as Digest,
   userId: row.user_id,
   address: row.address,
@@ -18,6 +20,28 @@ export const fromRow = (row: Selectable<Tables['oauth2server_session']>): Stored
   lastSeenAt: row.last_seen_at,
   seal: row.seal as Sealed,
 })
+
+const columns = [
+  'id',
+  'user_id',
+  'address',
+  'user_agent',
+  'created_at',
+  'expires_at',
+  'last_seen_at',
+  'seal',
+] as const satisfies readonly (keyof Row)[]
+
+/** The columns of a joined session with the alias `n`. */
+export const joinedSessionColumns = columns.map((name) => `n.${name} as n_${name}` as const)
+
+/** Returns the session of a joined row, or undefined if the join matched no session. */
+export const joinedSession = (
+  row: Readonly<Record<`n_${keyof Row}`, unknown>>,
+): StoredSession | undefined =>
+  row.n_id === null
+    ? undefined
+    : fromRow(Object.fromEntries(columns.map((name) => [name, row[`n_${name}`]])) as unknown as Row)
 
 /**
  * The maximum number of sessions that one call of `deleteOldest` deletes. Usually, one session is surplus. After the

@@ -1,4 +1,3 @@
-import type { ReservedIds } from '../../../model/redemption.ts'
 import type { UsersLocation } from '../../../model/user-table.ts'
 import { ClientChanged, StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../batches.ts'
@@ -9,7 +8,7 @@ import type { TokenValues } from '../tokens/columns.ts'
 import type { RotationValues } from '../tokens/rotation.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { isRolledBack } from './errors.ts'
-import { parametersOf, reservedIds } from './insert-with-token.ts'
+import { parametersOf } from './insert-with-token.ts'
 import { insertStatements, rotateStatements, rotationParameters } from './token-statements.ts'
 
 export interface PostgresHotPathsOptions {
@@ -99,18 +98,14 @@ export const postgresHotPaths = ({
     )
   }
   const alone = <T>(work: () => Promise<T>) => (lockRetries ? lockRetries.run(work) : work())
-  const authorizing: Pick<HotPaths, 'reserveIds' | 'insertWithToken'> = {
-    async reserveIds() {
-      const { rows } = await dialect.run(reservedIds, [])
-      return rows[0] as unknown as ReservedIds
+  const authorizing: Pick<HotPaths, 'insertWithToken'> = {
+    async insertWithToken(rows) {
+      const { ids } = rows
+      if (!ids) return undefined
+      const parameters = [parametersOf(rows, ids)]
+      const { rows: inserted } = await alone(() => dialect.runOnce(insertWithToken, parameters))
+      return inserted.length > 0 ? ids : undefined
     },
-    insertWithToken: (rows) =>
-      alone(async () => {
-        if (!rows.ids) return undefined
-        const parameters = [parametersOf(rows, rows.ids)]
-        const { rows: inserted } = await dialect.runOnce(insertWithToken, parameters)
-        return inserted.length > 0 ? rows.ids : undefined
-      }),
   }
   if (!batch) {
     return {

@@ -12,11 +12,6 @@ import { grantOf } from '../grant.ts'
 import type { TableHandle } from '../handle.ts'
 import { tokenColumnNames, tokenColumns, toRow as toTokenRow } from '../tokens/columns.ts'
 
-/** Selects the next IDs of an authorization and of a token. */
-export const reservedIds = `select
-  nextval(pg_get_serial_sequence('oauth2server_authorization', 'id')) as "authorizationId",
-  nextval(pg_get_serial_sequence('oauth2server_token', 'id')) as "tokenId"`
-
 /** Returns the only parameter of the statement: all values as one JSON text. */
 export const parametersOf = (
   { authorization, tokenOf, eventOf, consent, sessionId, most }: AuthorizedToken,
