@@ -1,7 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Digest } from '../../../crypto/digest.ts'
-import { type Handle, prepared } from '../handle.ts'
-import type { Tables } from '../tables.ts'
 import {
   type RotatedTokenValues,
   replacedColumnNames,
@@ -76,29 +73,3 @@ export const afterReplacement: readonly RotationStatement[] = [
     parametersOf: ({ next, endsAt }) => [endsAt, next.authorization_id, endsAt],
   },
 ]
-
-/** Locks the authorization before its tokens, like `revoke`, to avoid a deadlock. */
-const lockAuthorization: RotationStatement = {
-  text: 'select id from oauth2server_authorization where id = ? for no key update',
-  parametersOf: ({ next }) => [next.authorization_id],
-}
-
-/** Rotates within a transaction. Returns false without a change if the conditions are not met. */
-export const rotateIn = async (
-  handle: Pick<Handle, 'statements' | 'locking' | 'inTransaction'>,
-  tx: Kysely<Tables>,
-  rotation: RotationValues,
-): Promise<boolean> => {
-  const run = ({ text, parametersOf }: RotationStatement) => {
-    const values = parametersOf(rotation)
-    const parts = text.split('?')
-    const build = (...placeholders: RawBuilder<never>[]) =>
-      sql(Object.assign(parts, { raw: parts }), ...placeholders)
-    return prepared(handle, tx, text, build, values.length)(...values)
-  }
-  if (handle.locking) await run(lockAuthorization)
-  const { numAffectedRows } = await run(replacePair)
-  if (!numAffectedRows) return false
-  for (const statement of afterReplacement) await run(statement)
-  return true
-}

@@ -15,7 +15,8 @@ import {
 } from './columns.ts'
 import { listedTokens } from './listed.ts'
 import { personalTokens } from './personal.ts'
-import { type RotationValues, rotateIn } from './rotation.ts'
+import { rotateIn } from './rotate-in.ts'
+import type { RotationValues } from './rotation.ts'
 import { tokenStates } from './state.ts'
 
 /** The maximum number of tokens that one statement of `touch` or `noteScopes` updates. */
