@@ -276,10 +276,14 @@ describe('CD-07 Concurrent redemptions on two nodes with a slow store', () => {
     'before transaction',
   ])('redeems the code once if the slow node pauses %s', async (at) => {
     let isSlow = false
+    let pauses = 0
     await using slow = await startServer({
       beside: attack.server,
       ...attackOptions,
+      // With a low limit, the node redeems codes in a transaction instead of one statement.
+      authorizationsPerApplication: 16,
       aroundStore: async ({ name }, run) => {
+        if (isSlow && at.endsWith(` ${name}`)) pauses += 1
         // Fixed time: the redemptions overlap.
         if (isSlow && at === `before ${name}`) await delay(200)
         const result = await run()
@@ -294,6 +298,7 @@ describe('CD-07 Concurrent redemptions on two nodes with a slow store', () => {
     // Fixed time: the redemptions overlap.
     await delay(50)
     const [late, quick] = [await attack.token({ code }), await first]
+    expect(pauses).toBeGreaterThan(0)
     const statuses = [late, quick].map(({ status }) => status).sort()
     expect(statuses).toEqual([200, 400])
     const winner = late.status === 200 ? late : quick

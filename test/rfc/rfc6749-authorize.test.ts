@@ -437,7 +437,7 @@ describe('decision §4.1 errors that are sent to the registered redirect URI', (
     let fails = false
     await using failing = await startServer({
       aroundStore: async (operation, run) => {
-        if (fails && operation.name === 'consents.find') throw new StoreUnavailable('down')
+        if (fails && operation.name === 'consents.findOfSession') throw new StoreUnavailable('down')
         return run()
       },
     })
