@@ -72,7 +72,8 @@ const issuedFor = async (
   server: ServerContext,
 ): Promise<Issued> => {
   params.refuseRepeated(() => knownParameters(server))
-  if (!namesClient(request, params, server)) requestedGrant(params, server)
+  if (!grantOf(params, server) && !namesClient(request, params, server))
+    requestedGrant(params, server)
   for (const extension of server.extensions) extension.onTokenRequest?.(request, server)
   const issued = await issuedByRecalled(request, params, server)
   if (issued) return issued
@@ -135,6 +136,7 @@ const issuedByRecalled = async (
   params: Parameters,
   server: ServerContext,
 ): Promise<Issued | undefined> => {
+  if (!server.recallClient) return undefined
   // A DPoP proof is valid once. If this attempt failed, the caller could not use the proof again.
   const [grant] = params.repeated('grant_type')
   if (grant !== 'client_credentials' || http.header('dpop') !== null) return undefined
