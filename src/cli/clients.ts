@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type ClientInput, InvalidField } from '../index.ts'
-import { tokenEndpointAuthMethods } from '../model/client.ts'
+import { tokenEndpointAuthMethods } from '../model/entities/client.ts'
 import { responseTypes } from '../model/response-type.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
 import { allPages } from './all-pages.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Client, TokenEndpointAuthMethod } from './client.ts'
+import type { Client } from './client.ts'
+import type { TokenEndpointAuthMethod } from './entities/client.ts'
 import { InvalidField } from './invalid-field.ts'
 import { OAuthError } from './oauth-error.ts'
 import { openidMemberNames, openidMembers } from './openid-client-metadata.ts'

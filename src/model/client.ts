@@ -1,90 +1,14 @@
 import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
 import { shownEmail } from './email-address.ts'
+import type { ClientFields } from './entities/client.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 import { returnsIdToken } from './response-type.ts'
 import { ScopeDoesNotExists, type ScopeRegistry } from './scope.ts'
 import { frozen } from './token.ts'
-import type { User, UserId } from './user.ts'
+import type { User } from './user.ts'
 
 /** The built-in grant types. */
 export type GrantType = 'authorization_code' | 'password' | 'client_credentials' | 'refresh_token'
-
-/** Every method by which a client can authenticate at the token endpoint. RFC 7591 §2. */
-export const tokenEndpointAuthMethods = [
-  'client_secret_basic',
-  'client_secret_post',
-  'private_key_jwt',
-  'none',
-] as const
-
-/** How the client authenticates at the token endpoint (`token_endpoint_auth_method`, RFC 7591 §2). */
-export type TokenEndpointAuthMethod = (typeof tokenEndpointAuthMethods)[number]
-
-/** The source of a client's data: its owner, dynamic registration, or a client ID metadata document. */
-export type ClientOrigin = 'owner' | 'registration' | 'metadata_document'
-
-/** The stored fields of a client application. */
-export interface ClientFields {
-  /** The primary key of the row, which does not change when the client ID is reset. */
-  readonly clientKey: number
-  readonly clientId: string
-  /** The digest of the client secret. The record does not contain the secret itself. */
-  readonly clientSecret: Digest
-  /** The digest of the former secret, which remains valid during the overlap after a reset; null without an overlap. */
-  readonly previousClientSecret: Digest | null
-  /** The expiry of the former secret, in milliseconds since the epoch. */
-  readonly previousClientSecretExpires: number | null
-  readonly name: string
-  readonly description: string
-  readonly website: string
-  /** The owner, who registered the client; null for a client without an owner. */
-  readonly userId: UserId | null
-  readonly isConfidential: boolean
-  /**
-   * True for a client of the application itself, and for the hidden client of a personal token. The settings pages do
-   * not show an internal client to its owner. The consent page shows an internal client as verified.
-   */
-  readonly isInternal: boolean
-  /** True for the hidden client of a personal token, which no OAuth endpoint accepts. */
-  readonly isPersonal: boolean
-  readonly redirectUris: readonly string[]
-  readonly defaultScopes: readonly string[]
-  /** Scopes that the user may decline on the consent page. */
-  readonly optionalScopes: readonly string[]
-  /** The scopes that this client may request; null: every registered scope that is not internal. */
-  readonly allowedScopes: readonly string[] | null
-  readonly grantTypes: readonly string[] | null
-  readonly responseTypes: readonly string[] | null
-  readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
-  /** The resource of the client's tokens if the client requests none; null: the setting `defaultResource`. */
-  readonly defaultResource: string | null
-  /** Whether an administrator has confirmed the identity of the client's operator. */
-  readonly isVerified: boolean
-  /** Whether an administrator has disabled the client. The server refuses a disabled client and its tokens. */
-  readonly isDisabled: boolean
-  /**
-   * Whether an administrator pinned the client's metadata document. The server then uses the stored copy and does not
-   * fetch the document again.
-   */
-  readonly isPinned: boolean
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number
-  readonly origin: ClientOrigin
-  /**
-   * The registered public keys (RFC 7517 §5) as JSON; null without keys, or if the client publishes keys at `jwksUri`.
-   */
-  readonly jwks: string | null
-  readonly jwksUri: string | null
-  /** The digest of the token with which the client manages its own registration (RFC 7592). */
-  readonly registrationToken: Digest | null
-  /** The digest of the logo that the server fetched; null without a logo. Only a verified client has a logo. */
-  readonly logo: string | null
-  /**
-   * Other client metadata (RFC 7591 §2) as JSON, and entries that the server adds: the time of a leak, and the time at
-   * which a metadata document was last fetched. No permission depends on these values.
-   */
-  readonly metadata: string
-}
 
 /**
  * Returns whether a client is trusted: a user or the host registered the client, or an administrator verified it. Anyone

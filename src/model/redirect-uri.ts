@@ -1,4 +1,4 @@
-import type { ClientFields } from './client.ts'
+import type { ClientFields } from './entities/client.ts'
 import type { FieldProblem } from './invalid-field.ts'
 
 /** Characters of RFC 3986, and `%` only before two hexadecimal digits. */

@@ -63,11 +63,3 @@ export const grantTypesOf = (type: string): readonly string[] => [
 /** Returns whether one of the response types needs the grant type `implicit`. */
 export const needImplicit = (types: readonly string[]): boolean =>
   types.some((type) => grantTypesOf(type).includes('implicit'))
-
-/** Replaces the spaces within each response type with plus signs, for a list that is separated by spaces. */
-export const encodedResponseTypes = (types: readonly string[] | null): readonly string[] | null =>
-  types?.map((type) => type.replaceAll(' ', '+')) ?? null
-
-/** Reverses `encodedResponseTypes`. */
-export const decodedResponseTypes = (types: readonly string[] | null): readonly string[] | null =>
-  types?.map((type) => type.replaceAll('+', ' ')) ?? null

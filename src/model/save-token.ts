@@ -1,6 +1,7 @@
-import type { Authorization } from './authorization.ts'
+import type { Authorization } from './entities/authorization.ts'
+import type { TokenFields } from './entities/token.ts'
 import type { Redemption } from './redemption.ts'
-import type { Token, TokenFields } from './token.ts'
+import type { Token } from './token.ts'
 
 /** The token to save, with its secrets. */
 export interface TokenData {

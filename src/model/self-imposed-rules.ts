@@ -1,4 +1,4 @@
-import type { ClientFields } from './client.ts'
+import type { ClientFields } from './entities/client.ts'
 
 /** A security rule that a client can enable for itself in its metadata. */
 type SelfImposedRule =

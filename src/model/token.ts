@@ -1,36 +1,8 @@
 import type { Digest } from '../crypto/digest.ts'
-import type { Authorization } from './authorization.ts'
+import type { Authorization } from './entities/authorization.ts'
+import type { TokenFields } from './entities/token.ts'
 import type { ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
-
-/** The fields of a token without its secrets. */
-export interface TokenFields {
-  readonly id: number
-  readonly clientId: string
-  readonly clientKey: number
-  readonly userId: UserId | null
-  /** The authorization of the token; null for personal tokens, exchanged tokens and tokens of `client_credentials`. */
-  readonly authorizationId: number | null
-  /** A token of the type `dpop` is bound to a key (RFC 9449 §5). */
-  readonly tokenType: 'bearer' | 'dpop'
-  /** Milliseconds since the epoch; null: the token does not expire. */
-  readonly expires: number | null
-  readonly refreshExpires: number | null
-  readonly scopes: readonly string[]
-  readonly isPersonal: boolean
-  readonly isInternal: boolean
-  readonly createdAt: number
-  /** The resources for which the token is valid (RFC 8707 §2); empty: all resources that the server protects. */
-  readonly resources: readonly string[]
-  /** The thumbprint of the key whose possession a request must prove (RFC 9449 §6.1); null for a bearer token. */
-  readonly keyThumbprint: string | null
-  /** The token for which this token was exchanged (RFC 8693). Revoking the parent also revokes this token. */
-  readonly parentId: number | null
-  /** The sector of the user's subject (OpenID Connect Core §8.1); null: the subject is the ID of the user. */
-  readonly sector: string | null
-  /** The digest of the OpenID Connect values that are stored with the authorization; null without such values. */
-  readonly loginDigest: string | null
-}
 
 export interface Token extends TokenFields {}
 

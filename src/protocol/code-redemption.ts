@@ -1,5 +1,6 @@
 import { digestOf } from '../crypto/digest.ts'
-import type { Authorization, CodeBinding } from '../model/authorization.ts'
+import type { CodeBinding } from '../model/authorization.ts'
+import type { Authorization } from '../model/entities/authorization.ts'
 import { OAuthError } from '../model/oauth-error.ts'
 import type { Parameters } from '../model/parameters.ts'
 import type { UserRedemption } from '../model/redemption.ts'

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../model/client.ts'
 import { countLimit } from '../model/count-limit.ts'
+import { consentClaims } from '../model/entities/consent.ts'
 import type { UserId } from '../model/user.ts'
 import type { AuthorizedSummary } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
@@ -8,7 +9,6 @@ import type { AuthorizedTokenRow, TokenUse } from '../store/contract/tokens.ts'
 import { nameOfClient } from './audit/audit-trail.ts'
 import { Clients } from './clients/clients.ts'
 import { earliestRow, type RecordsContext } from './context.ts'
-import { consentClaims } from './seals/claims.ts'
 
 /** An application on one device: an active authorization with its token. */
 export interface Device {

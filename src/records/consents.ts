@@ -1,14 +1,13 @@
 import type { Digest } from '../crypto/digest.ts'
 import { randomString } from '../crypto/random.ts'
-import type { Consent } from '../model/authorization.ts'
+import { type Consent, consentClaims, type SealedConsent } from '../model/entities/consent.ts'
 import { listOf, onlyMembers, text } from '../model/members.ts'
 import type { User, UserId } from '../model/user.ts'
-import type { SealedConsent, StoredGrant } from '../store/contract/authorizations.ts'
+import type { StoredGrant } from '../store/contract/authorizations.ts'
 import { ReferenceNotFound } from '../store/contract/errors.ts'
 import type { Store } from '../store/store.ts'
 import { Clients } from './clients/clients.ts'
 import { earliestRow, type RecordsContext, retryOnCollision } from './context.ts'
-import { consentClaims } from './seals/claims.ts'
 import { reusedSince } from './users/reused-ids.ts'
 
 const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('consents.grant()', {

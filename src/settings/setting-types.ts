@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import type { GrantType, TokenEndpointAuthMethod } from '../model/client.ts'
+import type { GrantType } from '../model/client.ts'
+import type { TokenEndpointAuthMethod } from '../model/entities/client.ts'
 import { validName } from '../model/field-rules.ts'
 import type { ResponseType } from '../model/response-type.ts'
 import type { FromText, Setting } from './setting.ts'

@@ -14,7 +14,7 @@ import pLimit from 'p-limit'
 import { digestOf } from '../../src/crypto/digest.ts'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import { type AuthorizationServer, createAuthorizationServer } from '../../src/index.ts'
-import { accessClaims, refreshClaims } from '../../src/records/seals/claims.ts'
+import { accessClaims, refreshClaims } from '../../src/model/entities/token.ts'
 import { fromEnvironment } from '../../src/server/environment/environment.ts'
 import { LoadClient, type Pair } from './client.ts'
 import { Meter } from './meter.ts'
@@ -77,6 +77,7 @@ const fill = async (
           userAgent: '',
           createdAt,
           expiresAt: ends,
+          revokedAt: null,
         })
         const fields = {
           clientId,

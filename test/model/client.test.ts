@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
-import { Client, type ClientContext, type ClientFields } from '../../src/model/client.ts'
+import { Client, type ClientContext } from '../../src/model/client.ts'
+import type { ClientFields } from '../../src/model/entities/client.ts'
 import { clientRow } from '../store/rows.ts'
 
 const client = (over: Partial<ClientFields> = {}, active = true): Client =>

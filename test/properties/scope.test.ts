@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Client, type ClientFields } from '../../src/model/client.ts'
+import { Client } from '../../src/model/client.ts'
+import type { ClientFields } from '../../src/model/entities/client.ts'
 import { OAuthError } from '../../src/model/oauth-error.ts'
 import { isWithin, narrow, parseScope, Scope, ScopeRegistry } from '../../src/model/scope.ts'
 import {

@@ -3,7 +3,7 @@ import type { ClientInput } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
 import { KeyRing } from '../../src/crypto/sealed.ts'
-import { accessClaims, refreshClaims } from '../../src/records/seals/claims.ts'
+import { accessClaims, refreshClaims } from '../../src/model/entities/token.ts'
 import {
   type AttackedServer,
   startAttacked,

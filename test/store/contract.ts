@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Digest } from '../../src/crypto/digest.ts'
+import type { NewToken } from '../../src/model/entities/token.ts'
 import { ReferenceNotFound, UniqueViolation } from '../../src/store/contract/errors.ts'
-import type { NewToken } from '../../src/store/contract/tokens.ts'
 import type { OpenStore, Store, StoreOpener } from '../../src/store/store.ts'
 import { listsContract } from './lists-contract.ts'
 import { managementContract } from './management-contract.ts'
@@ -329,7 +329,7 @@ export const storeContract = (
           clientId,
           name: 'Name',
           createdAt: 1,
-          ownerId,
+          userId: ownerId,
           ownerActive: true,
           isDisabled: false,
           allowedScopes: null,
@@ -617,10 +617,9 @@ export const storeContract = (
           code,
         })
         const id = Number(await store.authorizations.insertOnce(row))
-        const { codeDigest, ...fields } = row
-        const stored = { id, clientId, ...fields, revokedAt: null }
+        const stored = { id, clientId, ...row }
         expect(await other.authorizations.find(id)).toEqual(stored)
-        expect(await other.authorizations.findByCode(codeDigest ?? digest())).toEqual(stored)
+        expect(await other.authorizations.findByCode(row.codeDigest ?? digest())).toEqual(stored)
         expect(await other.authorizations.find(999_999)).toBeUndefined()
         expect(await other.authorizations.findByCode(digest())).toBeUndefined()
       })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { NewToken } from '../../src/model/entities/token.ts'
 import type { UserId } from '../../src/model/user.ts'
 import { UniqueViolation } from '../../src/store/contract/errors.ts'
-import type { NewToken } from '../../src/store/contract/tokens.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   aClient,

@@ -2,15 +2,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Digest, digestOf, type SecretKind } from '../../src/crypto/digest.ts'
 import type { Sealed } from '../../src/crypto/sealed.ts'
 import type { SealedAuditEvent } from '../../src/model/audit-event.ts'
-import type {
-  AuthorizedToken,
-  NewAuthorization,
-  SealedConsent,
-} from '../../src/store/contract/authorizations.ts'
-import type { SealedClient } from '../../src/store/contract/clients.ts'
-import type { StoredSigningKey } from '../../src/store/contract/keys.ts'
-import type { StoredSession } from '../../src/store/contract/sessions.ts'
-import type { NewToken } from '../../src/store/contract/tokens.ts'
+import type { NewAuthorization } from '../../src/model/entities/authorization.ts'
+import { blankClient, type SealedClient } from '../../src/model/entities/client.ts'
+import type { SealedConsent } from '../../src/model/entities/consent.ts'
+import type { StoredSession } from '../../src/model/entities/session.ts'
+import type { StoredSigningKey } from '../../src/model/entities/signing-key.ts'
+import { blankToken, type NewToken } from '../../src/model/entities/token.ts'
+import type { AuthorizedToken } from '../../src/store/contract/authorizations.ts'
 import type { NewUser } from '../../src/store/contract/users.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -44,33 +42,9 @@ export const clientRow = ({
   fields: {
     clientKey: clientKey(clientId),
     clientId,
+    ...blankClient,
     clientSecret: digest('client_secret'),
     name: 'Client',
-    description: '',
-    website: '',
-    userId: null,
-    isConfidential: true,
-    isInternal: false,
-    isPersonal: false,
-    redirectUris: [],
-    defaultScopes: [],
-    allowedScopes: null,
-    grantTypes: null,
-    responseTypes: null,
-    tokenEndpointAuthMethod: null,
-    defaultResource: null,
-    optionalScopes: [],
-    previousClientSecret: null,
-    previousClientSecretExpires: null,
-    logo: null,
-    isVerified: false,
-    isDisabled: false,
-    isPinned: false,
-    origin: 'owner',
-    jwks: null,
-    jwksUri: null,
-    registrationToken: null,
-    metadata: '{}',
     createdAt: 1,
     ...over,
   },
@@ -84,20 +58,11 @@ export const tokenRow = (
 ): NewToken => ({
   fields: {
     clientKey: clientKey(fields.clientId),
+    ...blankToken,
     userId: null,
-    authorizationId: null,
-    tokenType: 'bearer',
     expires: 1_000,
-    refreshExpires: null,
     scopes: ['a', 'b'],
-    isPersonal: false,
-    isInternal: false,
     createdAt: 1,
-    resources: [],
-    keyThumbprint: null,
-    sector: null,
-    loginDigest: null,
-    parentId: null,
     ...fields,
   },
   accessDigest: digest('access_token'),
@@ -129,6 +94,7 @@ export const authorizationRow = ({
   userAgent: '',
   createdAt: 1,
   expiresAt: 1_000,
+  revokedAt: null,
   ...over,
 })
 

@@ -36,6 +36,7 @@ for (const code of codes) {
       userAgent: '',
       createdAt: 0,
       expiresAt: 10,
+      revokedAt: null,
     })
   })
   if (id !== undefined) redeemed.push(code)

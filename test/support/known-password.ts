@@ -1,7 +1,7 @@
 import { argon2Sync } from 'node:crypto'
 import { PasswordHasher } from '../../src/crypto/passwords/password.ts'
 import type { KeyRing } from '../../src/crypto/sealed.ts'
-import { passwordClaims } from '../../src/records/seals/claims.ts'
+import { passwordClaims } from '../../src/model/entities/user.ts'
 
 /** The password of the users that test servers create. */
 export const password = 'correct horse battery staple'

@@ -9,7 +9,7 @@ import {
   heldEmail,
   shownEmail,
 } from '../../src/model/email-address.ts'
-import { passwordClaims, userClaims } from '../../src/records/seals/claims.ts'
+import { passwordClaims, userClaims } from '../../src/model/entities/user.ts'
 import { literal } from '../attacks/support/database-writer.ts'
 import { sealedPassword } from '../support/known-password.ts'
 import { secretKey, startServer, type TestServer } from '../support/server.ts'

@@ -1,4 +1,4 @@
-import type { ClientOrigin } from '../../model/client.ts'
+import type { ClientOrigin } from '../../model/entities/client.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { FormProblem } from '../parts/forms.ts'
 import type { ArrangedList } from './list.ts'

@@ -1,4 +1,4 @@
-import type { ClientOrigin } from '../../model/client.ts'
+import type { ClientOrigin } from '../../model/entities/client.ts'
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import { badge, type Fact, facts } from './facts.ts'

@@ -1,4 +1,5 @@
-import type { Client, TokenEndpointAuthMethod } from '../../model/client.ts'
+import type { Client } from '../../model/client.ts'
+import type { TokenEndpointAuthMethod } from '../../model/entities/client.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 

@@ -4,6 +4,7 @@ import { constantTimeEqual, type Digest, digestOf } from '../../crypto/digest.ts
 import { randomString } from '../../crypto/random.ts'
 import { noteUser } from '../../http/request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
+import { type StoredSession, sessionClaims } from '../../model/entities/session.ts'
 import { JWTExtendedException } from '../../model/jwt-error.ts'
 import type { SessionEnd } from '../../model/session-end.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../../model/user.ts'
@@ -16,11 +17,9 @@ import {
   retryOnCollision,
   userOfRow,
 } from '../../records/context.ts'
-import { sessionClaims } from '../../records/seals/claims.ts'
 import { hasStill } from '../../records/users/built-in-users.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
-import type { StoredSession } from '../../store/contract/sessions.ts'
 import type { Store } from '../../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
 import { CookieJar } from './cookie-jar.ts'

@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sha256 } from '../../crypto/digest.ts'
 import { encodeClaims, type KeyRing } from '../../crypto/sealed.ts'
+import {
+  type AuditCheckpoint,
+  checkpointClaims,
+  type SealedCheckpoint,
+} from '../../model/entities/audit-checkpoint.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { Settings } from '../../settings/settings.ts'
-import type {
-  AuditCheckpoint,
-  AuditMark,
-  SealedCheckpoint,
-  StoredAuditRow,
-} from '../../store/contract/audit.ts'
+import type { AuditMark, StoredAuditRow } from '../../store/contract/audit.ts'
 import type { Store } from '../../store/store.ts'
-import { checkpointClaims } from '../seals/claims.ts'
 
 /** The maximum number of rows of one checkpoint. */
 const maxRows = 1_000

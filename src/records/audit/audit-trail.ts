@@ -8,9 +8,10 @@ import type {
   SealedAuditEvent,
 } from '../../model/audit-event.ts'
 import { auditValues } from '../../model/audit-values.ts'
-import type { Authorization } from '../../model/authorization.ts'
-import type { ClientFields, ClientOwner } from '../../model/client.ts'
-import type { TokenFields } from '../../model/token.ts'
+import type { ClientOwner } from '../../model/client.ts'
+import type { Authorization } from '../../model/entities/authorization.ts'
+import type { ClientFields } from '../../model/entities/client.ts'
+import type { TokenFields } from '../../model/entities/token.ts'
 import type { User, UserId } from '../../model/user.ts'
 import type { Store } from '../../store/store.ts'
 import { snakeCase } from './changes.ts'

@@ -1,5 +1,6 @@
 import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
-import type { SealedCheckpoint, StoredAuditRow } from '../../store/contract/audit.ts'
+import type { SealedCheckpoint } from '../../model/entities/audit-checkpoint.ts'
+import type { StoredAuditRow } from '../../store/contract/audit.ts'
 import type { Store } from '../../store/store.ts'
 import {
   checkpointDigest,

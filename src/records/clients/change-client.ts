@@ -1,6 +1,7 @@
 import { randomNumber } from '../../crypto/random.ts'
-import type { Client, ClientFields } from '../../model/client.ts'
+import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
+import type { ClientFields } from '../../model/entities/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,7 +1,7 @@
 import { requestObjectAlgorithms } from '../../crypto/jose.ts'
-import { type ClientFields, tokenEndpointAuthMethods } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { keptMetadata, withLogoUri } from '../../model/client-metadata.ts'
+import { type ClientFields, tokenEndpointAuthMethods } from '../../model/entities/client.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
 import { checkAll, InvalidField } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'

@@ -1,4 +1,9 @@
-import type { Client, ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
+import type { Client } from '../../model/client.ts'
+import type {
+  blankClient,
+  ClientFields,
+  TokenEndpointAuthMethod,
+} from '../../model/entities/client.ts'
 import {
   accepted,
   flag,
@@ -88,37 +93,4 @@ export interface ListedClient {
 }
 
 /** The validated fields of a client. Keys, IDs and secrets are added when the client is written. */
-export type CheckedFields = Omit<
-  ClientFields,
-  'clientKey' | 'clientId' | 'clientSecret' | 'createdAt'
->
-
-/** The default fields of a client. */
-export const blank: CheckedFields = {
-  name: '',
-  description: '',
-  website: '',
-  userId: null,
-  isConfidential: true,
-  isInternal: false,
-  isPersonal: false,
-  redirectUris: [],
-  defaultScopes: [],
-  allowedScopes: null,
-  grantTypes: null,
-  responseTypes: null,
-  tokenEndpointAuthMethod: null,
-  defaultResource: null,
-  optionalScopes: [],
-  previousClientSecret: null,
-  previousClientSecretExpires: null,
-  isVerified: false,
-  isDisabled: false,
-  isPinned: false,
-  origin: 'owner',
-  jwks: null,
-  jwksUri: null,
-  registrationToken: null,
-  logo: null,
-  metadata: '{}',
-}
+export type CheckedFields = typeof blankClient

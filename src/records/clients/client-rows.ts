@@ -1,19 +1,19 @@
 import { randomString } from '../../crypto/random.ts'
-import {
-  Client,
-  type ClientContext,
-  type ClientFields,
-  type ClientOwner,
-} from '../../model/client.ts'
+import { Client, type ClientContext, type ClientOwner } from '../../model/client.ts'
 import { countLimit } from '../../model/count-limit.ts'
+import {
+  type ClientFields,
+  clientClaims,
+  clientStateClaims,
+  type SealedClient,
+} from '../../model/entities/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { earliestRowOf, type UserId } from '../../model/user.ts'
-import type { ClientWithOwner, SealedClient } from '../../store/contract/clients.ts'
+import type { ClientWithOwner } from '../../store/contract/clients.ts'
 import type { Page } from '../../store/contract/page.ts'
 import type { Store } from '../../store/store.ts'
 import { type RecordsContext, userOfRow } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
-import { clientClaims, clientStateClaims } from '../seals/claims.ts'
 import type { ListedClient } from './client-input.ts'
 
 /** Reads clients from sealed rows, and seals clients for writing. */
@@ -109,7 +109,7 @@ export class ClientRows {
     return {
       fields,
       seal: keys.sealRow(clientClaims(fields)),
-      stateSeal: keys.sealRow(clientStateClaims({ ...fields, ownerId: fields.userId })),
+      stateSeal: keys.sealRow(clientStateClaims(fields)),
     }
   }
 

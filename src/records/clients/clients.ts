@@ -1,5 +1,6 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import type { Client, ClientFields } from '../../model/client.ts'
+import type { Client } from '../../model/client.ts'
+import { blankClient, type ClientFields } from '../../model/entities/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { anything, flag, oneOf, onlyMembers, orNull, text, whole } from '../../model/members.ts'
 import type { UserId } from '../../model/user.ts'
@@ -17,13 +18,7 @@ import {
   requestLogo,
 } from './change-client.ts'
 import { checkedFields, definedOf } from './checked-fields.ts'
-import {
-  blank,
-  type ClientInput,
-  type ClientWithSecret,
-  type ListedClient,
-  type Registration,
-} from './client-input.ts'
+import type { ClientInput, ClientWithSecret, ListedClient, Registration } from './client-input.ts'
 import { ClientRows } from './client-rows.ts'
 import { insertClient } from './insert-client.ts'
 import {
@@ -94,7 +89,7 @@ export class Clients {
     checkMost(options)
     checkRegistration(registration)
     const { most = Number.POSITIVE_INFINITY } = options
-    const fields = { ...checkedFields(blank, input, this.#context), ...registration }
+    const fields = { ...checkedFields(blankClient, input, this.#context), ...registration }
     const { userId } = fields
     if (userId === null || most === Number.POSITIVE_INFINITY)
       return insertClient(this.#rows, fields)
@@ -113,7 +108,7 @@ export class Clients {
    * @internal
    */
   check(input: Partial<ClientInput>, before?: Client): void {
-    checkedFields(before ?? blank, input, this.#context)
+    checkedFields(before ?? blankClient, input, this.#context)
   }
 
   /**
@@ -145,7 +140,7 @@ export class Clients {
   /** Inserts the client of a personal token. Applications use `tokens.createPersonal` instead. @internal */
   async insertPersonal(name: string, userId: UserId, scopes: readonly string[]): Promise<Client> {
     const { client } = await insertClient(this.#rows, {
-      ...blank,
+      ...blankClient,
       name,
       userId,
       isConfidential: false,

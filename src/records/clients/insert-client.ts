@@ -1,6 +1,7 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { randomNumber } from '../../crypto/random.ts'
-import { Client, type ClientFields, type ClientOwner, usesSecret } from '../../model/client.ts'
+import { Client, type ClientOwner, usesSecret } from '../../model/client.ts'
+import type { ClientFields } from '../../model/entities/client.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { retryOnCollision } from '../context.ts'
 import type { CheckedFields, ClientWithSecret } from './client-input.ts'

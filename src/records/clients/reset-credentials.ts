@@ -1,5 +1,6 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import { type Client, type ClientFields, usesSecret } from '../../model/client.ts'
+import { type Client, usesSecret } from '../../model/client.ts'
+import type { ClientFields } from '../../model/entities/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { maxOverlap } from '../../model/overlap.ts'
 import { ofClient } from '../audit/audit-trail.ts'

@@ -1,5 +1,5 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import type { ClientFields } from '../../model/client.ts'
+import type { ClientFields } from '../../model/entities/client.ts'
 
 /** Returns the fields of a former secret, which remains valid until `expires`. Null removes the former secret. */
 export const formerSecret = (

@@ -1,10 +1,11 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { bits256, randomNumber, randomString } from '../../crypto/random.ts'
-import { Client, type ClientFields } from '../../model/client.ts'
+import { Client } from '../../model/client.ts'
+import { blankClient, type ClientFields } from '../../model/entities/client.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import { keyAfter, removeFormerKey } from './change-client.ts'
 import { checkedFields } from './checked-fields.ts'
-import { blank, type CheckedFields, type ClientInput, type Registration } from './client-input.ts'
+import type { CheckedFields, ClientInput, Registration } from './client-input.ts'
 import type { ClientRows } from './client-rows.ts'
 import { insertRow } from './insert-client.ts'
 import { hasSameIdentity } from './verified-identity.ts'
@@ -27,7 +28,7 @@ export const describedClient = (
 ): Client => {
   const { random, clock } = rows.context
   const fields = {
-    ...checkedFields(blank, input, rows.context),
+    ...checkedFields(blankClient, input, rows.context),
     ...registration,
     clientKey: randomNumber(random),
     clientId,

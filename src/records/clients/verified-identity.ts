@@ -1,6 +1,6 @@
 import { sha256 } from '../../crypto/digest.ts'
-import type { ClientFields } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
+import type { ClientFields } from '../../model/entities/client.ts'
 
 type Identified = Pick<
   ClientFields,

@@ -1,9 +1,8 @@
 import { exportJWK, generateSecret } from 'jose'
 import { sha256 } from '../../crypto/digest.ts'
+import { type StoredSigningKey, signingKeyClaims } from '../../model/entities/signing-key.ts'
 import { StoreUnusable } from '../../store/contract/errors.ts'
-import type { StoredSigningKey } from '../../store/contract/keys.ts'
 import type { RecordsContext } from '../context.ts'
-import { signingKeyClaims } from '../seals/claims.ts'
 
 /** The algorithm of the only symmetric key in the table of signing keys. */
 const algorithm = 'HS256'

@@ -1,11 +1,10 @@
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { sha256 } from '../../crypto/digest.ts'
+import { type StoredSigningKey, signingKeyClaims } from '../../model/entities/signing-key.ts'
 import type { JwtPayload } from '../../model/verify-jwt.ts'
 import type { Settings } from '../../settings/settings.ts'
-import type { StoredSigningKey } from '../../store/contract/keys.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecordsContext } from '../context.ts'
-import { signingKeyClaims } from '../seals/claims.ts'
 import { isKeyPair, loadPairwiseKey } from './pairwise-key.ts'
 import { requiredAlgorithms } from './required-algorithms.ts'
 

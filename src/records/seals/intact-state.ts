@@ -1,8 +1,9 @@
 import type { KeyRing } from '../../crypto/sealed.ts'
+import { clientStateClaims } from '../../model/entities/client.ts'
+import { userClaims } from '../../model/entities/user.ts'
 import type { User } from '../../model/user.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
 import type { StoredUser } from '../../store/contract/users.ts'
-import { clientStateClaims, userClaims } from './claims.ts'
 
 /** The maximum number of cached users. The same maximum applies to cached clients. */
 const maxEntries = 10_000
@@ -69,6 +70,6 @@ const isSameClient = (known: ClientState, state: ClientState): boolean =>
   known.clientKey === state.clientKey &&
   known.clientId === state.clientId &&
   known.name === state.name &&
-  known.ownerId === state.ownerId &&
+  known.userId === state.userId &&
   known.isDisabled === state.isDisabled &&
   known.allowedScopes?.join(' ') === state.allowedScopes?.join(' ')

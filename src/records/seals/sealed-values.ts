@@ -1,23 +1,18 @@
 import type { Claims, KeyRing, Sealed, SealPurpose } from '../../crypto/sealed.ts'
+import { checkpointClaims } from '../../model/entities/audit-checkpoint.ts'
+import { clientClaims, clientStateClaims } from '../../model/entities/client.ts'
+import { consentClaims } from '../../model/entities/consent.ts'
+import { rotationClaims } from '../../model/entities/rotated-token.ts'
+import { sessionClaims } from '../../model/entities/session.ts'
+import { signingKeyClaims } from '../../model/entities/signing-key.ts'
+import { accessClaims, refreshClaims } from '../../model/entities/token.ts'
+import { passwordClaims, userClaims } from '../../model/entities/user.ts'
 import type {
   ResealedRow,
   SealedRow,
   SealedRows,
   SealedStore,
 } from '../../store/contract/sealed.ts'
-import {
-  accessClaims,
-  checkpointClaims,
-  clientClaims,
-  clientStateClaims,
-  consentClaims,
-  passwordClaims,
-  refreshClaims,
-  rotationClaims,
-  sessionClaims,
-  signingKeyClaims,
-  userClaims,
-} from './claims.ts'
 
 /** A kind of row that is sealed. */
 export type SealedKind = keyof SealedStore
@@ -44,8 +39,7 @@ const valuesOf: {
       : { purpose: 'token', claims: refreshClaims(row.refreshDigest, row.fields, row.granted) },
   ],
   rotations: (rotated) => seal(rotationClaims(rotated)),
-  clients: ({ fields }) =>
-    seal(clientClaims(fields), clientStateClaims({ ...fields, ownerId: fields.userId })),
+  clients: ({ fields }) => seal(clientClaims(fields), clientStateClaims(fields)),
   consents: ({ consent }) => seal(consentClaims(consent)),
   sessions: (session) => seal(sessionClaims(session)),
   users: (user) => seal(passwordClaims(user), userClaims(user)),

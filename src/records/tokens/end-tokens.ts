@@ -1,11 +1,12 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import type { Authorization } from '../../model/authorization.ts'
+import type { Authorization } from '../../model/entities/authorization.ts'
+import { rotationClaims } from '../../model/entities/rotated-token.ts'
+import { accessClaims } from '../../model/entities/token.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { FoundToken } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
-import { accessClaims, rotationClaims } from '../seals/claims.ts'
 import { endingOf } from './token-ending.ts'
 
 /** Milliseconds for which a used code is stored after its expiry, for nodes whose clocks are behind. */

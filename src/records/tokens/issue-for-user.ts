@@ -1,9 +1,10 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
+import type { NewAuthorization } from '../../model/entities/authorization.ts'
 import type { ReservedIds, UserRedemption } from '../../model/redemption.ts'
 import { isWithin } from '../../model/scope.ts'
 import type { IssuedToken } from '../../model/token.ts'
 import { storedUserAgent } from '../../model/user-agent.ts'
-import type { AuthorizedToken, NewAuthorization } from '../../store/contract/authorizations.ts'
+import type { AuthorizedToken } from '../../store/contract/authorizations.ts'
 import {
   ReferenceNotFound,
   StoreUnavailable,
@@ -72,6 +73,7 @@ export const issueForUser = async (
             userAgent: storedUserAgent(redemption.under?.userAgent ?? ''),
             createdAt: fields.createdAt,
             expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
+            revokedAt: null,
           }
           const tokenOf = (authorizationId: number) => {
             const { scopes, resources, createdAt } = authorization

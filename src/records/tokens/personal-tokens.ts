@@ -1,5 +1,11 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { newPersonalTokenValue } from '../../crypto/personal-token-value.ts'
+import {
+  accessClaims,
+  blankToken,
+  type NewToken,
+  type TokenFields,
+} from '../../model/entities/token.ts'
 import { validName } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import {
@@ -15,12 +21,11 @@ import {
 } from '../../model/members.ts'
 import { maxOverlap } from '../../model/overlap.ts'
 import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
-import { Token, type TokenFields } from '../../model/token.ts'
+import { Token } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import type {
-  NewToken,
   PersonalTokenRow,
   PersonalTokenSummary,
   StoredToken,
@@ -30,7 +35,6 @@ import { changedFields, ofToken } from '../audit/audit-trail.ts'
 import { changesOf } from '../audit/changes.ts'
 import { Clients } from '../clients/clients.ts'
 import { earliestRow, type RecordsContext, retryOnCollision } from '../context.ts'
-import { accessClaims } from '../seals/claims.ts'
 import { endingOf, endingOfRow } from './token-ending.ts'
 import { sealedToken, unopened } from './token-row.ts'
 
@@ -136,22 +140,15 @@ export class PersonalTokens {
       const client = await new Clients(context).insertPersonal(checked.name, userId, checked.scopes)
       const now = clock()
       const fields: Omit<TokenFields, 'id'> = {
+        ...blankToken,
         clientId: client.clientId,
         clientKey: client.clientKey,
         userId: client.userId,
-        authorizationId: null,
-        tokenType: 'bearer',
         expires: expiresIn === undefined ? null : now + expiresIn * 1000,
-        refreshExpires: null,
         scopes: checked.scopes,
         isPersonal: true,
         isInternal,
         createdAt: now,
-        resources: [],
-        keyThumbprint: null,
-        parentId: null,
-        sector: null,
-        loginDigest: null,
       }
       const token = await retryOnCollision(async () => {
         const accessToken = this.#newValue()

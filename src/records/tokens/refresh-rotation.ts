@@ -1,19 +1,15 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import type { Authorization } from '../../model/authorization.ts'
+import type { Authorization } from '../../model/entities/authorization.ts'
+import { type RotatedRefreshToken, rotationClaims } from '../../model/entities/rotated-token.ts'
+import type { Granted, TokenFields } from '../../model/entities/token.ts'
+import { accessClaims, refreshClaims } from '../../model/entities/token.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { RefreshRedemption } from '../../model/redemption.ts'
 import { isWithin } from '../../model/scope.ts'
-import {
-  type FoundToken,
-  type IssuedToken,
-  isActive,
-  Token,
-  type TokenFields,
-} from '../../model/token.ts'
-import type { RotatedRefreshToken, TokenWithState } from '../../store/contract/tokens.ts'
+import { type FoundToken, type IssuedToken, isActive, Token } from '../../model/token.ts'
+import type { TokenWithState } from '../../store/contract/tokens.ts'
 import { ofAuthorization } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { accessClaims, type Granted, refreshClaims, rotationClaims } from '../seals/claims.ts'
 import { insertChild } from './exchange-token.ts'
 import {
   fieldsAfterRefresh,

@@ -1,5 +1,5 @@
+import type { TokenFields } from '../../model/entities/token.ts'
 import { type SectorClient, sectorOf } from '../../model/sector.ts'
-import type { TokenFields } from '../../model/token.ts'
 import type { Store } from '../../store/store.ts'
 
 /**

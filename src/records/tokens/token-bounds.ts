@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { TokenFields } from '../../model/entities/token.ts'
 import type { LogSink } from '../../model/log.ts'
-import type { TokenFields } from '../../model/token.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,6 +1,6 @@
 import type { KeyRing } from '../../crypto/sealed.ts'
+import { accessClaims } from '../../model/entities/token.ts'
 import type { StoredToken } from '../../store/contract/tokens.ts'
-import { accessClaims } from '../seals/claims.ts'
 
 /** Returns the last four characters of a token, by which users recognize the token. */
 export const endingOf = (accessToken: string): string => accessToken.slice(-4)

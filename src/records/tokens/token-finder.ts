@@ -1,5 +1,6 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { hasBadChecksum } from '../../crypto/personal-token-value.ts'
+import { accessClaims, refreshClaims } from '../../model/entities/token.ts'
 import { type FoundToken, frozen, isExpired, Token } from '../../model/token.ts'
 import { earliestRowOf, type UserId } from '../../model/user.ts'
 import type {
@@ -9,7 +10,6 @@ import type {
 } from '../../store/contract/tokens.ts'
 import type { RecordsContext } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
-import { accessClaims, refreshClaims } from '../seals/claims.ts'
 import { unopened } from './token-row.ts'
 
 /** Finds tokens by their secrets, and verifies their seals. */
@@ -146,7 +146,7 @@ const foundState = async (
   { fields: { userId, createdAt }, client }: TokenWithState,
   context: RecordsContext,
 ): Promise<State> => {
-  const { ownerId } = client
+  const { userId: ownerId } = client
   const userOf = async (id: UserId | null) =>
     id === null ? null : context.users.current(id, null, context)
   const user = await userOf(userId)

@@ -1,17 +1,23 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { bits256, randomString } from '../../crypto/random.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
+import {
+  accessClaims,
+  blankToken,
+  type NewToken,
+  refreshClaims,
+  type TokenFields,
+} from '../../model/entities/token.ts'
 import type { Redemption, RefreshRedemption } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
 import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
 import { sectorOf, sectorSince } from '../../model/sector.ts'
-import { type IssuedToken, Token, type TokenFields, type TokenSubject } from '../../model/token.ts'
+import { type IssuedToken, Token, type TokenSubject } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
-import type { NewToken, StoredToken } from '../../store/contract/tokens.ts'
+import type { StoredToken } from '../../store/contract/tokens.ts'
 import { type About, type AboutToken, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
-import { accessClaims, refreshClaims } from '../seals/claims.ts'
 
 /**
  * Returns the fields of a new bearer or DPoP token without an authorization.
@@ -26,20 +32,16 @@ export const newTokenFields = (
   const now = clock()
   const keyThumbprint = bound ?? null
   return {
+    ...blankToken,
     clientId: client.clientId,
     clientKey: client.clientKey,
     userId,
-    authorizationId: null,
     tokenType: keyThumbprint === null ? 'bearer' : 'dpop',
     expires: now + settings.tokenExpiresIn * 1000,
-    refreshExpires: null,
     scopes: checkedScopes(redemption, scopes),
-    isPersonal: false,
-    isInternal: false,
     createdAt: now,
     resources,
     keyThumbprint,
-    parentId: null,
     sector: sectorIn(redemption),
     loginDigest,
   }

@@ -1,6 +1,7 @@
 import { type Digest, sha256 } from '../../crypto/digest.ts'
 import { randomNumber } from '../../crypto/random.ts'
 import { emailKey, emailPrefixes, emailSpellings, validEmail } from '../../model/email-address.ts'
+import { passwordClaims, userClaims } from '../../model/entities/user.ts'
 import { validPassword } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { flag, onlyMembers, orNull, text } from '../../model/members.ts'
@@ -18,7 +19,6 @@ import {
   withinTransaction,
 } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
-import { passwordClaims, userClaims } from '../seals/claims.ts'
 
 /** The maximum number of users that one statement lists. */
 const listedAtOnce = 500

@@ -1,6 +1,6 @@
-import type { Sealed } from '../../crypto/sealed.ts'
 import type { AuditRecord, SealedAuditEvent } from '../../model/audit-event.ts'
 import type { AuditValues } from '../../model/audit-values.ts'
+import type { SealedCheckpoint } from '../../model/entities/audit-checkpoint.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 
@@ -64,30 +64,6 @@ export interface AuditStore {
   /** Deletes at most `limit` rows with IDs up to `id`. @returns the number of deleted rows */
   deleteUpTo(id: number, limit: number): Promise<number>
 }
-
-/** A record of the rows that the audit log contained at one time. Later changes of the rows contradict this record. */
-export interface AuditCheckpoint {
-  readonly number: number
-  readonly at: number
-  /** The checkpoint covers rows with IDs above this ID. */
-  readonly afterId: number
-  /** The greatest ID that the checkpoint covers. */
-  readonly lastId: number
-  /** The IDs of the covered rows, such as `3-7,9`. */
-  readonly ids: string
-  /** The digest of the covered rows. */
-  readonly rowsDigest: string
-  /** The greatest `at` of the covered rows; 0 without rows. */
-  readonly latestAt: number
-  /** The IDs of covered rows without a valid seal. */
-  readonly forged: string
-  /** The number of the checkpoint up to which rows and checkpoints were removed; 0 if nothing was removed. */
-  readonly removedUpTo: number
-  /** The digest of the previous checkpoint. */
-  readonly previous: string
-}
-
-export type SealedCheckpoint = AuditCheckpoint & { readonly seal: Sealed }
 
 export interface AuditCheckpointStore {
   /** Returns false if the number is taken. Only one of several nodes can therefore create the next checkpoint. */

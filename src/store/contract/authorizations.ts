@@ -1,19 +1,12 @@
 import type { Digest } from '../../crypto/digest.ts'
-import type { Sealed } from '../../crypto/sealed.ts'
 import type { SealedAuditEvent } from '../../model/audit-event.ts'
-import type { Authorization, Consent } from '../../model/authorization.ts'
+import type { Authorization, NewAuthorization } from '../../model/entities/authorization.ts'
+import type { SealedConsent } from '../../model/entities/consent.ts'
+import type { StoredSession } from '../../model/entities/session.ts'
+import type { NewToken } from '../../model/entities/token.ts'
 import type { ReservedIds } from '../../model/redemption.ts'
 import type { UserId } from '../../model/user.ts'
-import type { StoredSession } from './sessions.ts'
-import type { NewToken } from './tokens.ts'
 import type { StoredUser } from './users.ts'
-
-export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedAt'> & {
-  /** Milliseconds since the epoch, to use up a code without tokens. By default, the authorization is not revoked. */
-  readonly revokedAt?: number
-  /** The digest of the redeemed code; null without a code. The digest is unique, so a code is redeemed once. */
-  readonly codeDigest: Digest | null
-}
 
 /** The rows of a new authorization, and the conditions of its insert. */
 export interface AuthorizedToken {
@@ -61,11 +54,6 @@ export interface AuthorizationStore {
    * @returns the number of deleted rows; call again until it is 0
    */
   deleteExpired(now: number, limit: number): Promise<number>
-}
-
-export interface SealedConsent {
-  readonly consent: Consent
-  readonly seal: Sealed
 }
 
 /** What a redemption checks before it issues tokens. */

@@ -1,17 +1,8 @@
 import type { Digest } from '../../crypto/digest.ts'
-import type { Sealed } from '../../crypto/sealed.ts'
-import type { ClientFields } from '../../model/client.ts'
+import type { ClientFields, SealedClient } from '../../model/entities/client.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 import type { StoredUser } from './users.ts'
-
-export interface SealedClient {
-  readonly fields: ClientFields
-  /** The seal of the row, which detects changes that were not made by the server. */
-  readonly seal: Sealed
-  /** The seal of the fields that a token look-up reads. */
-  readonly stateSeal: Sealed
-}
 
 export interface ClientWithOwner extends SealedClient {
   readonly owner: StoredUser | null

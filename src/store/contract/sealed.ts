@@ -1,12 +1,13 @@
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { Authorization } from '../../model/authorization.ts'
+import type { AuditCheckpoint } from '../../model/entities/audit-checkpoint.ts'
+import type { Authorization } from '../../model/entities/authorization.ts'
+import type { SealedClient } from '../../model/entities/client.ts'
+import type { SealedConsent } from '../../model/entities/consent.ts'
+import type { StoredRotation } from '../../model/entities/rotated-token.ts'
+import type { StoredSession } from '../../model/entities/session.ts'
+import type { StoredSigningKey } from '../../model/entities/signing-key.ts'
 import type { User } from '../../model/user.ts'
-import type { AuditCheckpoint } from './audit.ts'
-import type { SealedConsent } from './authorizations.ts'
-import type { SealedClient } from './clients.ts'
-import type { StoredSigningKey } from './keys.ts'
-import type { StoredSession } from './sessions.ts'
-import type { StoredRotation, StoredToken } from './tokens.ts'
+import type { StoredToken } from './tokens.ts'
 
 /** The primary key of a row. */
 export type RowKey = readonly (string | number)[]

@@ -1,22 +1,8 @@
 import type { Digest } from '../../crypto/digest.ts'
-import type { Sealed } from '../../crypto/sealed.ts'
+import type { StoredSession } from '../../model/entities/session.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 import type { StoredUser } from './users.ts'
-
-/** The session of a user in a browser. */
-export interface StoredSession {
-  /** The digest of the session identifier in the cookie. */
-  readonly id: Digest
-  readonly userId: UserId
-  /** The IP address of the browser at the login. */
-  readonly address: string
-  readonly userAgent: string
-  readonly createdAt: number
-  readonly expiresAt: number
-  readonly lastSeenAt: number
-  readonly seal: Sealed
-}
 
 export interface SessionStore {
   find(

@@ -1,36 +1,24 @@
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { Authorization } from '../../model/authorization.ts'
-import type { TokenFields } from '../../model/token.ts'
+import type { Authorization } from '../../model/entities/authorization.ts'
+import type { ClientFields } from '../../model/entities/client.ts'
+import type { StoredRotation } from '../../model/entities/rotated-token.ts'
+import type { NewToken, TokenFields } from '../../model/entities/token.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 import type { StoredUser } from './users.ts'
 
-/** The row of a token. Each secret is stored twice: as a digest for look-ups, and as a sealed value. */
-export interface StoredToken {
+/** The row of a token. */
+export interface StoredToken extends NewToken {
   readonly fields: TokenFields
-  readonly accessDigest: Digest
-  readonly accessToken: Sealed
-  readonly refreshDigest: Digest | null
-  readonly refreshToken: Sealed | null
   /** The last recorded use; null before the first recorded use. */
   readonly lastUse: TokenUse | null
-  /** The ID of the new token, if this row is the former value of a rotated personal token; otherwise null. */
-  readonly successorId: number | null
-  /** The digest of a replaced access token that remains valid for a while after the rotation; null without this token. */
-  readonly formerDigest: Digest | null
-  /** The replaced access token remains valid until this time, in milliseconds since the epoch. */
-  readonly formerExpires: number | null
 }
 
 /** A use of a token: the time in milliseconds since the epoch, and the IP address of the caller. */
 export interface TokenUse {
   readonly at: number
   readonly address: string
-}
-
-export type NewToken = Omit<StoredToken, 'fields' | 'lastUse'> & {
-  readonly fields: Omit<TokenFields, 'id'>
 }
 
 /** A personal token with its name and the expiry of its former value. */
@@ -81,16 +69,11 @@ export interface TokenSummary {
 /** A token with its user and its client. The token is not valid if the user is inactive or the client is disabled. */
 export interface TokenWithState extends StoredToken {
   readonly user: StoredUser | null
-  readonly client: {
-    readonly clientKey: number
-    readonly clientId: string
-    readonly name: string
-    readonly createdAt: number
-    readonly ownerId: UserId | null
+  readonly client: Pick<
+    ClientFields,
+    'clientKey' | 'clientId' | 'name' | 'createdAt' | 'userId' | 'isDisabled' | 'allowedScopes'
+  > & {
     readonly ownerActive: boolean
-    readonly isDisabled: boolean
-    /** The scopes to which the client is currently limited; null if its scopes are not limited. */
-    readonly allowedScopes: readonly string[] | null
     /** The seal of the client's fields, except for `ownerActive`. */
     readonly stateSeal: Sealed
   }
@@ -99,20 +82,6 @@ export interface TokenWithState extends StoredToken {
 /** A token with a refresh token, and its authorization. A refresh may request every scope of the authorization. */
 export interface RefreshTokenWithState extends TokenWithState {
   readonly authorization: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
-}
-
-/** A rotated refresh token. A request with a rotated token is either a retry or the use of a stolen token. */
-export interface RotatedRefreshToken {
-  readonly digest: Digest
-  readonly authorizationId: number
-  readonly successor: Digest
-  /** The digest of the parameters of the request that redeemed the token. */
-  readonly parameters: string
-  readonly rotatedAt: number
-}
-
-export interface StoredRotation extends RotatedRefreshToken {
-  readonly seal: Sealed
 }
 
 /** Replaces a refresh token with its successor. */

@@ -1,38 +1,6 @@
-import type { Selectable } from 'kysely'
-import type { Sealed } from '../../crypto/sealed.ts'
-import type { AuditCheckpointStore, SealedCheckpoint } from '../contract/audit.ts'
+import { checkpointCodec } from '../../model/entities/audit-checkpoint.ts'
+import type { AuditCheckpointStore } from '../contract/audit.ts'
 import type { Handle } from './handle.ts'
-import type { Tables } from './tables.ts'
-
-type Row = Selectable<Tables['oauth2server_audit_checkpoint']>
-
-export const fromRow = (row: Row): SealedCheckpoint => ({
-  number: row.number,
-  at: row.at,
-  afterId: row.after_id,
-  lastId: row.last_id,
-  ids: row.ids,
-  rowsDigest: row.rows_digest,
-  latestAt: row.latest_at,
-  forged: row.forged,
-  removedUpTo: row.removed_up_to,
-  previous: row.previous,
-  seal: row.seal as Sealed,
-})
-
-const toRow = (checkpoint: SealedCheckpoint): Row => ({
-  number: checkpoint.number,
-  at: checkpoint.at,
-  after_id: checkpoint.afterId,
-  last_id: checkpoint.lastId,
-  ids: checkpoint.ids,
-  rows_digest: checkpoint.rowsDigest,
-  latest_at: checkpoint.latestAt,
-  forged: checkpoint.forged,
-  removed_up_to: checkpoint.removedUpTo,
-  previous: checkpoint.previous,
-  seal: checkpoint.seal,
-})
 
 /** Stores the sealed checkpoints of the audit log. Each checkpoint contains the digest of the previous one. */
 export const sqlAuditCheckpoints = ({ read, write, purge }: Handle): AuditCheckpointStore => {
@@ -41,7 +9,7 @@ export const sqlAuditCheckpoints = ({ read, write, purge }: Handle): AuditCheckp
     async insert(checkpoint) {
       const row = await write
         .insertInto('oauth2server_audit_checkpoint')
-        .values(toRow(checkpoint))
+        .values(checkpointCodec.toRow(checkpoint))
         .onConflict((c) => c.doNothing())
         .returning('number')
         .executeTakeFirst()
@@ -50,7 +18,7 @@ export const sqlAuditCheckpoints = ({ read, write, purge }: Handle): AuditCheckp
 
     async list(after, limit) {
       const later = table.selectAll().where('number', '>', after)
-      return (await later.orderBy('number').limit(limit).execute()).map(fromRow)
+      return (await later.orderBy('number').limit(limit).execute()).map(checkpointCodec.fromRow)
     },
 
     async latest(limit, before) {
@@ -60,7 +28,7 @@ export const sqlAuditCheckpoints = ({ read, write, purge }: Handle): AuditCheckp
         .orderBy('number', 'desc')
         .limit(limit)
         .execute()
-      return rows.map(fromRow)
+      return rows.map(checkpointCodec.fromRow)
     },
 
     async deleteBelow(number, limit) {

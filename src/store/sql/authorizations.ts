@@ -1,60 +1,8 @@
-import { type Selectable, sql } from 'kysely'
-import type { Authorization, CodeBinding } from '../../model/authorization.ts'
-import type { AuthorizationStore, NewAuthorization } from '../contract/authorizations.ts'
-import { joined, split } from './codecs.ts'
-import type { SqlType } from './columns.ts'
+import { sql } from 'kysely'
+import { authorizationCodec } from '../../model/entities/authorization.ts'
+import type { AuthorizationStore } from '../contract/authorizations.ts'
 import { byKey, type Handle, keyOf, prepared, unindexed, valuesOf } from './handle.ts'
-import type { Tables } from './tables.ts'
 import { isThere, userSource } from './user-source.ts'
-
-type Row = Selectable<Tables['oauth2server_authorization']> & { readonly client_id: string }
-
-const fromRow = (row: Row): Authorization => ({
-  id: row.id,
-  clientId: row.client_id,
-  clientKey: row.client_key,
-  userId: row.user_id,
-  scopes: split(row.scopes),
-  resources: split(row.resources),
-  code: row.code_binding === null ? null : (JSON.parse(row.code_binding) as CodeBinding),
-  userAgent: row.user_agent,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  revokedAt: row.revoked_at,
-})
-
-/** The columns of a new authorization with their types in PostgreSQL. The database assigns the ID. */
-export const newAuthorizationColumns = {
-  client_key: 'bigint',
-  user_id: 'userKey',
-  scopes: 'text',
-  resources: 'text',
-  code_digest: 'text',
-  code_binding: 'text',
-  user_agent: 'text',
-  created_at: 'bigint',
-  expires_at: 'bigint',
-  revoked_at: 'bigint',
-} as const satisfies Readonly<Partial<Record<keyof Row, SqlType>>>
-
-export const toRow = (
-  authorization: NewAuthorization,
-): Pick<Row, keyof typeof newAuthorizationColumns> => ({
-  client_key: authorization.clientKey,
-  user_id: authorization.userId,
-  scopes: joined(authorization.scopes),
-  resources: joined(authorization.resources),
-  code_digest: authorization.codeDigest,
-  code_binding: authorization.code && JSON.stringify(authorization.code),
-  user_agent: authorization.userAgent,
-  created_at: authorization.createdAt,
-  expires_at: authorization.expiresAt,
-  revoked_at: authorization.revokedAt ?? null,
-})
-
-export const newColumns = Object.keys(
-  newAuthorizationColumns,
-) as readonly (keyof typeof newAuthorizationColumns)[]
 
 /**
  * The maximum number of IDs that `listExceeding` returns. After the setting `authorizationsPerApplication` was lowered,
@@ -88,10 +36,10 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     (...values) =>
       write
         .insertInto('oauth2server_authorization')
-        .values(valuesOf(newColumns, values))
+        .values(valuesOf(authorizationCodec.columns, values))
         .onConflict((c) => c.column('code_digest').doNothing())
         .returning('id'),
-    newColumns.length,
+    authorizationCodec.columns.length,
   )
   const revoke = prepared(handle, write, 'authorizations.revoke', (id, now) =>
     write
@@ -109,19 +57,18 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     ...(hot && { insertWithToken: hot.insertWithToken }),
 
     async insertOnce(authorization) {
-      const row = toRow(authorization)
-      const { rows } = await insertOnce(...newColumns.map((name) => row[name]))
+      const { rows } = await insertOnce(...authorizationCodec.toCells(authorization))
       return rows[0]?.id
     },
 
     async find(id) {
       const { rows } = await find(id)
-      return rows[0] && fromRow(rows[0])
+      return rows[0] && authorizationCodec.fromRow(rows[0])
     },
 
     async findByCode(digest) {
       const { rows } = await findByCode(digest)
-      return rows[0] && fromRow(rows[0])
+      return rows[0] && authorizationCodec.fromRow(rows[0])
     },
 
     async extend(id, endsAt) {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { ClientFields } from '../../model/client.ts'
+import type { ClientFields } from '../../model/entities/client.ts'
 import type { ClientLogoStore } from '../contract/client-logos.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'

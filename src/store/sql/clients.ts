@@ -1,15 +1,6 @@
-import {
-  type Insertable,
-  type RawBuilder,
-  type Selectable,
-  type SelectQueryBuilder,
-  sql,
-} from 'kysely'
-import type { Digest } from '../../crypto/digest.ts'
-import type { Sealed } from '../../crypto/sealed.ts'
-import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { emailTexts } from '../../model/email-address.ts'
-import { decodedResponseTypes, encodedResponseTypes } from '../../model/response-type.ts'
+import { type ClientOrigin, type ClientRow, clientCodec } from '../../model/entities/client.ts'
 import type { UserId } from '../../model/user.ts'
 import type {
   AnyClientSummary,
@@ -18,101 +9,22 @@ import type {
   ClientSummary,
   ClientWithOwner,
   RecalledClient,
-  SealedClient,
 } from '../contract/clients.ts'
 import type { Cursor } from '../contract/page.ts'
 import type { Store } from '../store.ts'
 import { followClient } from './client-logos.ts'
 import { clientVersion } from './client-version.ts'
-import { flag, joined, joinedOrNull, split, splitOrNull } from './codecs.ts'
+import { split } from './codecs.ts'
 import { countRows } from './count.ts'
 import { byKey, type Handle, holds, keyOf, lookup, onceFor } from './handle.ts'
 import { page, placeOf } from './page.ts'
 import { noteRemovals } from './removals.ts'
-import type { Tables } from './tables.ts'
 import { isThere, type JoinedUser, joinedUser, userColumnsOf, userSource } from './user-source.ts'
-
-type Row = Selectable<Tables['oauth2server_client']>
-
-const toRow = ({
-  fields,
-  seal,
-  stateSeal,
-}: SealedClient): Insertable<Tables['oauth2server_client']> => ({
-  client_key: fields.clientKey,
-  client_id: fields.clientId,
-  client_secret: fields.clientSecret,
-  name: fields.name,
-  description: fields.description,
-  website: fields.website,
-  user_id: fields.userId,
-  is_confidential: flag(fields.isConfidential),
-  is_internal: flag(fields.isInternal),
-  is_personal: flag(fields.isPersonal),
-  redirect_uris: joined(fields.redirectUris, '\n'),
-  default_scopes: joined(fields.defaultScopes),
-  allowed_scopes: joinedOrNull(fields.allowedScopes),
-  grant_types: joinedOrNull(fields.grantTypes),
-  response_types: joinedOrNull(encodedResponseTypes(fields.responseTypes)),
-  token_endpoint_auth_method: fields.tokenEndpointAuthMethod,
-  default_resource: fields.defaultResource,
-  created_at: fields.createdAt,
-  seal,
-  state_seal: stateSeal,
-  optional_scopes: joined(fields.optionalScopes),
-  is_verified: flag(fields.isVerified),
-  is_disabled: flag(fields.isDisabled),
-  is_pinned: flag(fields.isPinned),
-  previous_client_secret: fields.previousClientSecret,
-  previous_client_secret_expires: fields.previousClientSecretExpires,
-  origin: fields.origin,
-  jwks: fields.jwks,
-  jwks_uri: fields.jwksUri,
-  registration_token: fields.registrationToken,
-  logo: fields.logo,
-  metadata: fields.metadata,
-})
-
-/** Converts the row of a client to its fields. */
-export const fromRow = (row: Row): ClientFields => ({
-  clientKey: row.client_key,
-  clientId: row.client_id,
-  clientSecret: row.client_secret as Digest,
-  name: row.name,
-  description: row.description,
-  website: row.website,
-  userId: row.user_id,
-  isConfidential: row.is_confidential === 1,
-  isInternal: row.is_internal === 1,
-  isPersonal: row.is_personal === 1,
-  redirectUris: split(row.redirect_uris, '\n'),
-  defaultScopes: split(row.default_scopes),
-  allowedScopes: splitOrNull(row.allowed_scopes),
-  grantTypes: splitOrNull(row.grant_types),
-  responseTypes: decodedResponseTypes(splitOrNull(row.response_types)),
-  tokenEndpointAuthMethod: row.token_endpoint_auth_method as TokenEndpointAuthMethod | null,
-  defaultResource: row.default_resource,
-  createdAt: row.created_at,
-  optionalScopes: split(row.optional_scopes),
-  isVerified: row.is_verified === 1,
-  isDisabled: row.is_disabled === 1,
-  isPinned: row.is_pinned === 1,
-  previousClientSecret: row.previous_client_secret as Digest | null,
-  previousClientSecretExpires: row.previous_client_secret_expires,
-  origin: row.origin as ClientOrigin,
-  jwks: row.jwks,
-  jwksUri: row.jwks_uri,
-  registrationToken: row.registration_token as Digest | null,
-  logo: row.logo,
-  metadata: row.metadata,
-})
 
 const withOwner =
   (handle: Handle) =>
-  (row: Row & JoinedUser): ClientWithOwner => ({
-    fields: fromRow(row),
-    seal: row.seal as Sealed,
-    stateSeal: row.state_seal as Sealed,
+  (row: ClientRow & JoinedUser): ClientWithOwner => ({
+    ...clientCodec.fromRow(row),
     owner: joinedUser(handle, row),
   })
 
@@ -162,7 +74,7 @@ export const sqlClients = (
       : undefined
 
   /** Adds the order and the cursor to a query of clients. Omits the clients of personal tokens. */
-  const inOrder = <DB extends { c: Row }, TB extends keyof DB, Out>(
+  const inOrder = <DB extends { c: ClientRow }, TB extends keyof DB, Out>(
     query: SelectQueryBuilder<DB, TB, Out>,
     { after, limit }: Cursor,
   ): SelectQueryBuilder<DB, TB, Out> => {
@@ -373,7 +285,7 @@ export const sqlClients = (
     async insert(client) {
       const row = await write
         .insertInto('oauth2server_client')
-        .values(toRow(client))
+        .values(clientCodec.toRow(client))
         .onConflict((c) => c.doNothing())
         .returning('client_id')
         .executeTakeFirst()
@@ -405,7 +317,7 @@ export const sqlClients = (
       await noteRemovals(write, 'client', keys, now)
       await write
         .updateTable('oauth2server_client')
-        .set(toRow(client))
+        .set(clientCodec.toRow(client))
         .where('client_id', '=', clientId)
         .execute()
       await followClient(write, fields, keys)

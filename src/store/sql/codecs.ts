@@ -1,4 +1,4 @@
-import type { Flag } from './tables.ts'
+import type { Flag } from '../../model/entities/field.ts'
 
 export const flag = (value: boolean): Flag => (value ? 1 : 0)
 
@@ -6,8 +6,6 @@ export const joined = (list: readonly string[], separator = ' '): string => list
 
 export const split = (text: string, separator = ' '): readonly string[] =>
   text === '' ? [] : text.split(separator)
-
-export const joinedOrNull = (list: readonly string[] | null): string | null => list && joined(list)
 
 export const splitOrNull = (text: string | null): readonly string[] | null =>
   text === null ? null : split(text)

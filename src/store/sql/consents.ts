@@ -1,10 +1,8 @@
-import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { Sealed } from '../../crypto/sealed.ts'
-import type { ConsentStore, SealedConsent } from '../contract/authorizations.ts'
-import { joined, split } from './codecs.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { consentCodec } from '../../model/entities/consent.ts'
+import type { ConsentStore } from '../contract/authorizations.ts'
 import { byKey, type Handle, holds, keyOf, prepared, type TableHandle } from './handle.ts'
 import { joinedSession, joinedSessionColumns } from './sessions.ts'
-import type { Tables } from './tables.ts'
 import {
   hasCreationTimes,
   isOlderThanUser,
@@ -13,35 +11,6 @@ import {
   userColumnsOf,
   userSource,
 } from './user-source.ts'
-
-/** A consent with the current ID of its client, which is a column of another table. */
-export type ConsentRow = Selectable<Tables['oauth2server_consent']> & { readonly client_id: string }
-
-/** Converts the row of a consent. */
-export const fromRow = (row: ConsentRow): SealedConsent => ({
-  consent: {
-    id: row.id,
-    userId: row.user_id,
-    clientId: row.client_id,
-    clientKey: row.client_key,
-    scopes: split(row.scopes),
-    declinedScopes: split(row.declined_scopes),
-    grantedAt: row.granted_at,
-    reusedSince: row.reused_since,
-  },
-  seal: row.seal as Sealed,
-})
-
-const toRow = ({ consent, seal }: SealedConsent): Insertable<Tables['oauth2server_consent']> => ({
-  id: consent.id,
-  user_id: consent.userId,
-  client_key: consent.clientKey,
-  scopes: joined(consent.scopes),
-  declined_scopes: joined(consent.declinedScopes),
-  granted_at: consent.grantedAt,
-  reused_since: consent.reusedSince,
-  seal,
-})
 
 /** The maximum number of consents that one statement deletes. */
 const maxPerStatement = 100
@@ -103,7 +72,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       if (!row) return undefined
       const { authorizationId, tokenId } = row
       return {
-        ...fromRow(row),
+        ...consentCodec.fromRow(row),
         user: joinedUser(handle, row),
         session: joinedSession(row),
         reserved: authorizationId && tokenId ? { authorizationId, tokenId } : undefined,
@@ -112,24 +81,24 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
 
     async find(userId, clientId, { isShared = false } = {}) {
       const { rows } = await (isShared ? findShared : findToChange)(userId, clientId)
-      return rows[0] && fromRow(rows[0])
+      return rows[0] && consentCodec.fromRow(rows[0])
     },
 
     async findOfSession(sessionId, clientId) {
       const { rows } = await findOfSession(sessionId, clientId)
-      return rows[0] && fromRow(rows[0])
+      return rows[0] && consentCodec.fromRow(rows[0])
     },
 
     async insert(consent) {
       const row = await write
         .insertInto('oauth2server_consent')
-        .values(toRow(consent))
+        .values(consentCodec.toRow(consent))
         .onConflict((c) => {
           const conflict = c.columns(['user_id', 'client_key'])
           if (!hasCreationTimes(handle)) return conflict.doNothing()
           // Replace a consent of a former user with the same ID.
           const isFormer = isOlderThanUser(handle, 'oauth2server_consent', 'granted_at')
-          return conflict.doUpdateSet(toRow(consent)).where(isFormer)
+          return conflict.doUpdateSet(consentCodec.toRow(consent)).where(isFormer)
         })
         .returning('id')
         .executeTakeFirst()
@@ -137,7 +106,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
     },
 
     async put(consent) {
-      const row = toRow(consent)
+      const row = consentCodec.toRow(consent)
       await write
         .insertInto('oauth2server_consent')
         .values(row)
@@ -176,7 +145,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
         .where('s.user_id', '=', userId)
         .where('c.client_id', 'in', clientIds)
         .execute()
-      return rows.map(fromRow)
+      return rows.map(consentCodec.fromRow)
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { CompiledQuery } from 'kysely'
+import type { NewToken } from '../../model/entities/token.ts'
 import type { AuthorizationStore } from '../contract/authorizations.ts'
-import type { TokenValues } from './tokens/columns.ts'
 import type { RotationValues } from './tokens/rotation.ts'
 
 /** A look-up of rows by a text key, compiled for one key and for a list of keys. */
@@ -26,7 +26,7 @@ export interface HotPaths {
    * Inserts a token and returns its ID, or undefined on a unique violation.
    * @throws ClientChanged if the insert cannot verify that the client still has this version
    */
-  insertToken(token: TokenValues, clientVersion?: string): Promise<number | undefined>
+  insertToken(token: NewToken, clientVersion?: string): Promise<number | undefined>
   /**
    * Replaces a token pair. Returns false if the pair was replaced or revoked in the meantime.
    * @throws UniqueViolation

@@ -1,19 +1,6 @@
-import type { Selectable } from 'kysely'
-import type { Sealed } from '../../crypto/sealed.ts'
-import type { SecretKeyStore, SigningKeyStore, StoredSigningKey } from '../contract/keys.ts'
+import { signingKeyCodec } from '../../model/entities/signing-key.ts'
+import type { SecretKeyStore, SigningKeyStore } from '../contract/keys.ts'
 import type { Handle } from './handle.ts'
-import type { Tables } from './tables.ts'
-
-/** Converts the row of a signing key. */
-export const signingKeyFromRow = (
-  row: Selectable<Tables['oauth2server_signing_key']>,
-): StoredSigningKey => ({
-  id: row.id,
-  algorithm: row.algorithm,
-  publicKey: row.public_key,
-  privateKey: row.private_key as Sealed,
-  createdAt: row.created_at,
-})
 
 export const sqlSigningKeys = ({ read, write }: Handle): SigningKeyStore => ({
   async all() {
@@ -23,19 +10,13 @@ export const sqlSigningKeys = ({ read, write }: Handle): SigningKeyStore => ({
       .orderBy('created_at', 'desc')
       .orderBy('id')
       .execute()
-    return rows.map(signingKeyFromRow)
+    return rows.map(signingKeyCodec.fromRow)
   },
 
   async insert(key) {
     const row = await write
       .insertInto('oauth2server_signing_key')
-      .values({
-        id: key.id,
-        algorithm: key.algorithm,
-        public_key: key.publicKey,
-        private_key: key.privateKey,
-        created_at: key.createdAt,
-      })
+      .values(signingKeyCodec.toRow(key))
       .onConflict((c) => c.doNothing())
       .returning('id')
       .executeTakeFirst()

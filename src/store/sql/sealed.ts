@@ -1,17 +1,17 @@
 import { type Selectable, sql } from 'kysely'
-import type { Sealed } from '../../crypto/sealed.ts'
+import { checkpointCodec } from '../../model/entities/audit-checkpoint.ts'
+import { clientCodec } from '../../model/entities/client.ts'
+import { consentCodec } from '../../model/entities/consent.ts'
+import { rotatedTokenCodec } from '../../model/entities/rotated-token.ts'
+import { sessionCodec } from '../../model/entities/session.ts'
+import { signingKeyCodec } from '../../model/entities/signing-key.ts'
+import { userCodec } from '../../model/entities/user.ts'
 import type { SealedStore } from '../contract/sealed.ts'
-import { fromRow as checkpointFromRow } from './audit-checkpoints.ts'
-import { fromRow as clientFromRow } from './clients.ts'
 import { split } from './codecs.ts'
-import { fromRow as consentFromRow } from './consents.ts'
 import type { Handle } from './handle.ts'
-import { signingKeyFromRow } from './keys.ts'
 import { sealedRows } from './sealed-rows.ts'
-import { fromRow as sessionFromRow } from './sessions.ts'
 import type { Tables } from './tables.ts'
-import { rotationFromRow, fromRow as tokenFromRow } from './tokens/columns.ts'
-import { fromRow as userFromRow } from './users.ts'
+import { fromRow as tokenFromRow } from './tokens/columns.ts'
 
 // Seals do not cover the client ID, because a user can reset the ID of a client.
 const withoutClientId = { client_id: '' }
@@ -21,7 +21,6 @@ type TokenRow = Selectable<Tables['oauth2server_token']> & {
   readonly granted_resources: string | null
   readonly granted_at: number | null
 }
-type ClientRow = Selectable<Tables['oauth2server_client']>
 type UserRow = Selectable<Tables['oauth2server_user']>
 
 // Read these values of the authorization in the statement that reads the token, so that all values are from one
@@ -36,7 +35,7 @@ const builtInUsers = (handle: Handle): SealedStore['users'] => {
     table: 'oauth2server_user',
     key: ['id'],
     columns: ['password_hash', 'seal'],
-    fromRow: (row: UserRow) => userFromRow(row),
+    fromRow: (row: UserRow) => userCodec.fromRow(row),
   })
   if (handle.users === 'built-in') return rows
   return {
@@ -66,42 +65,38 @@ export const sqlSealed = (handle: Handle): SealedStore => ({
     table: 'oauth2server_rotated_refresh_token',
     key: ['digest'],
     columns: ['seal'],
-    fromRow: rotationFromRow,
+    fromRow: rotatedTokenCodec.fromRow,
   }),
   clients: sealedRows(handle, {
     table: 'oauth2server_client',
     key: ['client_key'],
     columns: ['seal', 'state_seal'],
-    fromRow: (row: ClientRow) => ({
-      fields: clientFromRow(row),
-      seal: row.seal as Sealed,
-      stateSeal: row.state_seal as Sealed,
-    }),
+    fromRow: clientCodec.fromRow,
   }),
   consents: sealedRows(handle, {
     table: 'oauth2server_consent',
     key: ['user_id', 'client_key'],
     columns: ['seal'],
     fromRow: (row: Selectable<Tables['oauth2server_consent']>) =>
-      consentFromRow({ ...row, ...withoutClientId }),
+      consentCodec.fromRow({ ...row, ...withoutClientId }),
   }),
   sessions: sealedRows(handle, {
     table: 'oauth2server_session',
     key: ['id'],
     columns: ['seal'],
-    fromRow: sessionFromRow,
+    fromRow: sessionCodec.fromRow,
   }),
   users: builtInUsers(handle),
   signingKeys: sealedRows(handle, {
     table: 'oauth2server_signing_key',
     key: ['id'],
     columns: ['private_key'],
-    fromRow: signingKeyFromRow,
+    fromRow: signingKeyCodec.fromRow,
   }),
   auditCheckpoints: sealedRows(handle, {
     table: 'oauth2server_audit_checkpoint',
     key: ['number'],
     columns: ['seal'],
-    fromRow: checkpointFromRow,
+    fromRow: checkpointCodec.fromRow,
   }),
 })

@@ -1,47 +1,26 @@
-import { type Selectable, sql } from 'kysely'
-import type { Digest } from '../../crypto/digest.ts'
-import type { Sealed } from '../../crypto/sealed.ts'
-import type { SessionStore, StoredSession } from '../contract/sessions.ts'
+import { sql } from 'kysely'
+import { type SessionRow, type StoredSession, sessionCodec } from '../../model/entities/session.ts'
+import type { SessionStore } from '../contract/sessions.ts'
 import { byKey, type Handle, holds, isAmong, lookup, type TableHandle } from './handle.ts'
 import { page, placeOf } from './page.ts'
-import type { Tables } from './tables.ts'
 import { isThere, joinedUser, userColumnsOf, userSource } from './user-source.ts'
 
-type Row = Selectable<Tables['oauth2server_session']>
-
-/** Converts the row of a session. */
-export const fromRow = (row: Row): StoredSession => ({
-  id: row.id as Digest,
-  userId: row.user_id,
-  address: row.address,
-  userAgent: row.user_agent,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  lastSeenAt: row.last_seen_at,
-  seal: row.seal as Sealed,
-})
-
-const columns = [
-  'id',
-  'user_id',
-  'address',
-  'user_agent',
-  'created_at',
-  'expires_at',
-  'last_seen_at',
-  'seal',
-] as const satisfies readonly (keyof Row)[]
+const { columns, fromRow } = sessionCodec
 
 /** The columns of a joined session with the alias `n`. */
 export const joinedSessionColumns = columns.map((name) => `n.${name} as n_${name}` as const)
 
 /** Returns the session of a joined row, or undefined if the join matched no session. */
 export const joinedSession = (
-  row: Readonly<Record<`n_${keyof Row}`, unknown>>,
+  row: Readonly<Record<`n_${keyof SessionRow}`, unknown>>,
 ): StoredSession | undefined =>
   row.n_id === null
     ? undefined
-    : fromRow(Object.fromEntries(columns.map((name) => [name, row[`n_${name}`]])) as unknown as Row)
+    : fromRow(
+        Object.fromEntries(
+          columns.map((name) => [name, row[`n_${name}`]]),
+        ) as unknown as SessionRow,
+      )
 
 /**
  * The maximum number of sessions that one call of `deleteOldest` deletes. Usually, one session is surplus. After the
@@ -94,16 +73,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
     async insert(session) {
       const row = await write
         .insertInto('oauth2server_session')
-        .values({
-          id: session.id,
-          user_id: session.userId,
-          address: session.address,
-          user_agent: session.userAgent,
-          created_at: session.createdAt,
-          expires_at: session.expiresAt,
-          last_seen_at: session.lastSeenAt,
-          seal: session.seal,
-        })
+        .values(sessionCodec.toRow(session))
         .onConflict((c) => c.doNothing())
         .returning('id')
         .executeTakeFirst()

@@ -1,11 +1,19 @@
 import type { Generated } from 'kysely'
-import type { Digest } from '../../crypto/digest.ts'
-import type { Sealed } from '../../crypto/sealed.ts'
-import type { TokenFields } from '../../model/token.ts'
+import type { CheckpointRow } from '../../model/entities/audit-checkpoint.ts'
+import type { AuthorizationRow } from '../../model/entities/authorization.ts'
+import type { ClientRow } from '../../model/entities/client.ts'
+import type { ConsentRow } from '../../model/entities/consent.ts'
+import type { Flag } from '../../model/entities/field.ts'
+import type { RotatedTokenRow } from '../../model/entities/rotated-token.ts'
+import type { SessionRow } from '../../model/entities/session.ts'
+import type { SigningKeyRow } from '../../model/entities/signing-key.ts'
+import type { TokenRow } from '../../model/entities/token.ts'
+import type { UserRow } from '../../model/entities/user.ts'
 import type { SweeperNoteKind } from '../contract/sweeper.ts'
 
-/** A boolean as 0 or 1, because SQLite has no boolean type. */
-export type Flag = 0 | 1
+type Assigned<Row, Column extends keyof Row> = Omit<Row, Column> & {
+  [Name in Column]: Generated<Row[Name]>
+}
 
 /**
  * The tables. Times are milliseconds since the epoch. A list is a text with a space between the entries;
@@ -13,53 +21,8 @@ export type Flag = 0 | 1
  * are text.
  */
 export interface Tables {
-  oauth2server_user: {
-    id: number
-    email: string
-    password_hash: string | null
-    active: Flag
-    email_verified: Flag
-    is_admin: Flag
-    created_at: number
-    seal: string
-  }
-  oauth2server_client: {
-    client_key: number
-    client_id: string
-    client_secret: string
-    name: string
-    description: string
-    website: string
-    user_id: number | string | null
-    is_confidential: Flag
-    is_internal: Flag
-    is_personal: Flag
-    redirect_uris: string
-    default_scopes: string
-    allowed_scopes: string | null
-    grant_types: string | null
-    response_types: string | null
-    token_endpoint_auth_method: string | null
-    default_resource: string | null
-    created_at: number
-    seal: string
-    state_seal: string
-    optional_scopes: string
-    is_verified: Flag
-    is_disabled: Flag
-    is_pinned: Flag
-    previous_client_secret: string | null
-    previous_client_secret_expires: number | null
-    origin: string
-    jwks: string | null
-    jwks_uri: string | null
-    registration_token: string | null
-    /** The digest of the stored logo. */
-    logo: string | null
-    metadata: string
-    /** Tokens of `client_credentials` with this ID or a lower ID are invalid. */
-    own_tokens_until: number | null
-  }
+  oauth2server_user: UserRow
+  oauth2server_client: ClientRow
   /** The logos of verified clients. */
   oauth2server_client_logo: {
     client_key: number
@@ -71,78 +34,16 @@ export interface Tables {
     /** The reason why the last fetch failed; null if the fetch did not fail. */
     problem: string | null
   }
-  oauth2server_authorization: {
-    id: Generated<number>
-    client_key: number
-    user_id: number | string | null
-    scopes: string
-    code_digest: string | null
-    code_binding: string | null
-    created_at: number
-    expires_at: number
-    revoked_at: number | null
-    user_agent: string
-    resources: string
-  }
-  oauth2server_token: {
-    id: Generated<number>
-    client_key: number
-    user_id: number | string | null
-    authorization_id: number | null
-    token_type: TokenFields['tokenType']
-    access_token: Sealed
-    access_token_digest: Digest
-    refresh_token: Sealed | null
-    refresh_token_digest: Digest | null
-    expires: number | null
-    refresh_expires: number | null
-    /** The time at which both tokens have expired; null if they never expire. */
-    ends_at: number | null
-    scopes: string
-    is_personal: Flag
-    is_internal: Flag
-    created_at: number
+  oauth2server_authorization: Assigned<AuthorizationRow, 'id'>
+  oauth2server_token: Assigned<TokenRow, 'id'> & {
     last_used_at: number | null
     last_used_address: string | null
     /** The scopes that guards required from a personal token. */
     used_scopes: Generated<string>
-    successor_id: number | null
-    former_digest: Digest | null
-    former_expires: number | null
-    resources: string
-    key_thumbprint: string | null
-    parent_id: number | null
-    sector: string | null
-    login_digest: string | null
   }
-  oauth2server_rotated_refresh_token: {
-    digest: Digest
-    authorization_id: number
-    successor: Digest
-    parameters: string
-    rotated_at: number
-    seal: Sealed
-  }
-  oauth2server_consent: {
-    id: string
-    user_id: number | string
-    client_key: number
-    scopes: string
-    granted_at: number
-    seal: string
-    declined_scopes: string
-    reused_since: number | null
-  }
-  oauth2server_session: {
-    id: string
-    user_id: number | string
-    address: string
-    user_agent: string
-    created_at: number
-    expires_at: number
-    last_seen_at: number
-    seal: string
-  }
+  oauth2server_rotated_refresh_token: RotatedTokenRow
+  oauth2server_consent: ConsentRow
+  oauth2server_session: SessionRow
   /** The logins of users at clients. Each row records that a client received an ID token in a session. */
   oauth2server_client_login: {
     id: string
@@ -205,19 +106,7 @@ export interface Tables {
     details: string
     seal: string
   }
-  oauth2server_audit_checkpoint: {
-    number: number
-    at: number
-    after_id: number
-    last_id: number
-    ids: string
-    rows_digest: string
-    latest_at: number
-    forged: string
-    removed_up_to: number
-    previous: string
-    seal: string
-  }
+  oauth2server_audit_checkpoint: CheckpointRow
   /** The numbers of routine events in each hour; `at` is the start of the hour. Each process writes separate rows. */
   oauth2server_audit_count: {
     at: number
@@ -229,13 +118,7 @@ export interface Tables {
     writer: number
     count: number
   }
-  oauth2server_signing_key: {
-    id: string
-    algorithm: string
-    public_key: string
-    private_key: string
-    created_at: number
-  }
+  oauth2server_signing_key: SigningKeyRow
   oauth2server_secret_key: {
     id: string
     created_at: number

@@ -1,5 +1,6 @@
-import { type Selectable, sql, type UpdateObject } from 'kysely'
+import { sql, type UpdateObject } from 'kysely'
 import { heldEmail } from '../../model/email-address.ts'
+import { userCodec } from '../../model/entities/user.ts'
 import type { UserId } from '../../model/user.ts'
 import { NotOurUsers } from '../contract/errors.ts'
 import type { UserStore, UserWithPassword } from '../contract/users.ts'
@@ -9,17 +10,6 @@ import { isIrregularEmail } from './irregular-email.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
 import { attributesIn, isTrue, type UserColumns, userSource } from './user-source.ts'
-
-/** Converts the row of a built-in user. */
-export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword => ({
-  id: row.id,
-  email: row.email,
-  emailVerified: row.email_verified === 1,
-  active: row.active === 1,
-  isAdmin: row.is_admin === 1,
-  passwordHash: row.password_hash,
-  seal: row.seal,
-})
 
 /** Builds the `like` pattern for texts that begin with the given text. */
 const prefixOf = (text: string): string => `${text.replaceAll(/[\\%_]/g, '\\$&')}%`
@@ -106,7 +96,7 @@ const builtInUsers = (handle: Handle): UserStore => {
     const { numUpdatedRows } = await write
       .updateTable('oauth2server_user')
       .set(set)
-      .where('id', '=', id as number)
+      .where('id', '=', id)
       .executeTakeFirst()
     return numUpdatedRows > 0n
   }
@@ -120,7 +110,7 @@ const builtInUsers = (handle: Handle): UserStore => {
   return {
     async find(id) {
       const { rows } = await find(id)
-      return rows[0] && fromRow(rows[0])
+      return rows[0] && userCodec.fromRow(rows[0])
     },
 
     async findByEmail(email) {
@@ -129,18 +119,18 @@ const builtInUsers = (handle: Handle): UserStore => {
         .selectAll()
         .where('email', '=', email)
         .executeTakeFirst()
-      return row && fromRow(row)
+      return row && userCodec.fromRow(row)
     },
 
     async list(after, limit) {
       const rows = await read
         .selectFrom('oauth2server_user')
         .selectAll()
-        .where('id', '>', (after ?? 0) as number)
+        .where('id', '>', after ?? 0)
         .orderBy('id')
         .limit(limit)
         .execute()
-      return rows.map(fromRow)
+      return rows.map(userCodec.fromRow)
     },
 
     async search(beginnings, after, limit) {
@@ -162,22 +152,13 @@ const builtInUsers = (handle: Handle): UserStore => {
         .orderBy('id')
         .limit(limit)
         .execute()
-      return rows.map(fromRow)
+      return rows.map(userCodec.fromRow)
     },
 
     async insert(user) {
       const row = await write
         .insertInto('oauth2server_user')
-        .values({
-          id: user.id as number,
-          email: user.email,
-          password_hash: user.passwordHash,
-          active: flag(user.active),
-          email_verified: flag(user.emailVerified),
-          is_admin: flag(user.isAdmin),
-          created_at: user.createdAt,
-          seal: user.seal,
-        })
+        .values({ ...userCodec.toRow(user), created_at: user.createdAt })
         .onConflict((c) => c.column('email').doNothing())
         .returning('id')
         .executeTakeFirst()
@@ -204,18 +185,18 @@ const builtInUsers = (handle: Handle): UserStore => {
       const rows = await read
         .selectFrom('oauth2server_user')
         .selectAll()
-        .where('id', '>', (after ?? 0) as number)
+        .where('id', '>', after ?? 0)
         .where(isIrregularEmail(handle.locking))
         .orderBy('id')
         .limit(limit)
         .execute()
-      return rows.map(fromRow)
+      return rows.map(userCodec.fromRow)
     },
 
     async delete(id, now) {
       const { numDeletedRows } = await write
         .deleteFrom('oauth2server_user')
-        .where('id', '=', id as number)
+        .where('id', '=', id)
         .executeTakeFirst()
       if (numDeletedRows === 0n) return false
       await noteRemovals(write, 'user', [id as number], now)

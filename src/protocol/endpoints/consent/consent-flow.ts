@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
-import type { Consent } from '../../../model/authorization.ts'
 import type { Client } from '../../../model/client.ts'
+import type { Consent } from '../../../model/entities/consent.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import type { UserId } from '../../../model/user.ts'

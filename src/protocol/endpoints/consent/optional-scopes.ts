@@ -1,5 +1,5 @@
-import type { Consent } from '../../../model/authorization.ts'
 import type { Client } from '../../../model/client.ts'
+import type { Consent } from '../../../model/entities/consent.ts'
 
 /** Returns the requested scopes that the user may decline while granting the other scopes. */
 export const optionalScopesOf = (

@@ -1,7 +1,7 @@
+import type { StoredSession } from '../../../model/entities/session.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import { isSessionEnd } from '../../../model/session-end.ts'
 import type { EndedSession } from '../../../pages/models/ended-session.ts'
-import type { StoredSession } from '../../../store/contract/sessions.ts'
 import { sessionEnd } from '../../openapi/schemas/sessions.ts'
 import { notFound } from '../responses/problem.ts'
 import { deviceName } from './device-name.ts'

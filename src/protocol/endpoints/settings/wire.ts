@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Client } from '../../../model/client.ts'
 import { keptMetadata } from '../../../model/client-metadata.ts'
+import type { StoredSession } from '../../../model/entities/session.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
 import type { User } from '../../../model/user.ts'
 import type { RefusedClientItem } from '../../../pages/models/admin.ts'
@@ -11,7 +12,6 @@ import type { AuthorizedApplication, Device } from '../../../records/authorized-
 import type { ListedClient } from '../../../records/clients/client-input.ts'
 import { identityDigest } from '../../../records/clients/verified-identity.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
-import type { StoredSession } from '../../../store/contract/sessions.ts'
 import type { TokenSummary, TokenWithNames } from '../../../store/contract/tokens.ts'
 import type {
   adminClient,

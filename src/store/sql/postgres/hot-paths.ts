@@ -1,10 +1,10 @@
+import { type NewToken, tokenCodec } from '../../../model/entities/token.ts'
 import type { UsersLocation } from '../../../model/user-table.ts'
 import { ClientChanged, StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../batches.ts'
 import type { ColumnTypes, UserForeignKey } from '../handle.ts'
 import type { HotPaths } from '../hot-paths.ts'
 import type { LockRetries } from '../lock-retries.ts'
-import type { TokenValues } from '../tokens/columns.ts'
 import type { RotationValues } from '../tokens/rotation.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { isRolledBack } from './errors.ts'
@@ -76,7 +76,7 @@ export const postgresHotPaths = ({
     }
   }
   const rotateOne = async (rotation: RotationValues): Promise<boolean> =>
-    (await rotateAll(rotating.waiting, [rotation])).has(rotation.next.access_token_digest)
+    (await rotateAll(rotating.waiting, [rotation])).has(rotation.next.accessDigest)
 
   const lookup: HotPaths['lookup'] = ({ one, many, keyOf }) => {
     type Row = Parameters<typeof keyOf>[0]
@@ -135,7 +135,7 @@ export const postgresHotPaths = ({
         const first = new Map<number, RotationValues>()
         for (const one of rotations) if (!first.has(one.id)) first.set(one.id, one)
         const done = await rotateAll(rotating.skipping, [...first.values()])
-        const isDone = ({ next }: RotationValues) => done.has(next.access_token_digest)
+        const isDone = ({ next }: RotationValues) => done.has(next.accessDigest)
         return rotations.map((one) => {
           if (isDone(one)) return true
           const served = first.get(one.id)
@@ -151,10 +151,12 @@ export const postgresHotPaths = ({
 }
 
 /** A token to insert. With `client_version`, the token is only inserted if its client still has this version. */
-type NewRow = TokenValues & { readonly client_version?: string }
+type NewRow = ReturnType<typeof tokenCodec.toRow> & { readonly client_version?: string }
 
-const withVersion = (token: TokenValues, version: string | undefined): NewRow =>
-  version === undefined ? token : { ...token, client_version: version }
+const withVersion = (token: NewToken, version: string | undefined): NewRow => {
+  const row = tokenCodec.toRow(token)
+  return version === undefined ? row : { ...row, client_version: version }
+}
 
 interface Inserted {
   readonly id: number

@@ -1,16 +1,12 @@
 import { sql } from 'kysely'
+import { authorizationCodec } from '../../../model/entities/authorization.ts'
+import type { SqlType } from '../../../model/entities/field.ts'
+import { tokenCodec } from '../../../model/entities/token.ts'
 import type { ReservedIds } from '../../../model/redemption.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
-import {
-  newAuthorizationColumns,
-  newColumns,
-  toRow as toAuthorizationRow,
-} from '../authorizations.ts'
-import type { SqlType } from '../columns.ts'
 import { grantOf } from '../grant.ts'
 import type { TableHandle } from '../handle.ts'
-import { tokenColumnNames, tokenColumns, toRow as toTokenRow } from '../tokens/columns.ts'
 
 /** Returns the only parameter of the statement: all values as one JSON text. */
 export const parametersOf = (
@@ -18,8 +14,8 @@ export const parametersOf = (
   ids: ReservedIds,
 ): string =>
   JSON.stringify({
-    new_authorization: { id: ids.authorizationId, ...toAuthorizationRow(authorization) },
-    new_token: { id: ids.tokenId, ...toTokenRow(tokenOf(ids.authorizationId)) },
+    new_authorization: { id: ids.authorizationId, ...authorizationCodec.toRow(authorization) },
+    new_token: { id: ids.tokenId, ...tokenCodec.toRow(tokenOf(ids.authorizationId)) },
     event: toAuditRow(eventOf(ids)),
     consent_id: consent.id,
     consent_scopes: consent.scopes,
@@ -41,9 +37,6 @@ export const insertWithTokenStatement = (handle: TableHandle): string => {
       select * from json_to_record(($1::json) -> '${name}') as ${name} (id bigint, ${typed.join(', ')})
     )`
   }
-  const tokenTypes = Object.fromEntries(
-    tokenColumnNames.map((name) => [name, tokenColumns[name].type]),
-  )
   const given = (name: string) => sql.raw<never>(`(select ${name} from given)`)
   const { consent, session } = grantOf(handle, {
     userId: sql.raw<never>('(select user_id from new_authorization)'),
@@ -54,14 +47,14 @@ export const insertWithTokenStatement = (handle: TableHandle): string => {
   const covering = consent.where(
     sql<boolean>`string_to_array(s.scopes, ' ') @> ${given('consent_scopes')}`,
   )
-  const names = newColumns.join(', ')
-  const tokenNames = tokenColumnNames.join(', ')
+  const names = authorizationCodec.columns.join(', ')
+  const tokenNames = tokenCodec.columns.join(', ')
   const eventNames = auditColumnNames.join(', ')
   // The order of the index `authorization_by_user`, so that the database does not sort the rows.
   const { sql: text } = sql`with given as materialized (
       select * from json_to_record($1::json) as given (consent_id text, consent_scopes text[], session_id text, most integer)
-    ), ${sql.raw(record('new_authorization', newAuthorizationColumns))},
-    ${sql.raw(record('new_token', tokenTypes))},
+    ), ${sql.raw(record('new_authorization', authorizationCodec.types))},
+    ${sql.raw(record('new_token', tokenCodec.types))},
     consent as materialized (${covering.forShare(['s'])}),
     session as materialized (${session.forShare(['s'])}),
     inserted as (

@@ -1,24 +1,19 @@
+import type { SqlType } from '../../../model/entities/field.ts'
+import { rotatedTokenCodec } from '../../../model/entities/rotated-token.ts'
+import { tokenCodec } from '../../../model/entities/token.ts'
 import type { UsersLocation } from '../../../model/user-table.ts'
-import type { SqlType } from '../columns.ts'
 import type { ColumnTypes } from '../handle.ts'
-import {
-  replacedColumnNames,
-  rotatedTokenColumnNames,
-  rotatedTokenColumns,
-  tokenColumnNames,
-  tokenColumns,
-} from '../tokens/columns.ts'
 import { type RotationValues, rotationConditions } from '../tokens/rotation.ts'
 
 type GivenColumns = readonly (readonly [name: string, type: SqlType])[]
 
-const tokenGiven: GivenColumns = tokenColumnNames.map((name) => [name, tokenColumns[name].type])
+const tokenGiven: GivenColumns = Object.entries(tokenCodec.types)
 
 /**
  * The columns of a rotated refresh token, with their names as parameters. The parameters have a prefix, because columns
  * of the new token have the same names.
  */
-const notedNames = rotatedTokenColumnNames.map((name) => ({ name, noted: `noted_${name}` }))
+const notedNames = rotatedTokenCodec.columns.map((name) => ({ name, noted: `noted_${name}` }))
 
 const rotationGiven: GivenColumns = [
   ['row_id', 'bigint'],
@@ -27,7 +22,7 @@ const rotationGiven: GivenColumns = [
   ['replaced_expires', 'bigint'],
   ['until', 'bigint'],
   ...tokenGiven,
-  ...notedNames.map(({ name, noted }) => [noted, rotatedTokenColumns[name].type] as const),
+  ...notedNames.map(({ name, noted }) => [noted, rotatedTokenCodec.types[name]] as const),
 ]
 
 /** Returns the parameters of one rotation as one object. */
@@ -41,14 +36,15 @@ export const rotationParameters = ({
   rotated,
 }: RotationValues): object => {
   const given: Record<string, unknown> = {
-    ...next,
+    ...tokenCodec.toRow(next),
     row_id: id,
     current,
     replaced_digest: replacedDigest,
     replaced_expires: replacedExpires,
     until: endsAt,
   }
-  for (const { name, noted } of notedNames) given[noted] = rotated[name]
+  const row = rotatedTokenCodec.toRow(rotated)
+  for (const { name, noted } of notedNames) given[noted] = row[name]
   return given
 }
 
@@ -84,7 +80,7 @@ export const insertStatements = (
   hasForeignKey: boolean,
 ) => {
   const given = givenRows([...tokenGiven, ['client_version', 'text']], types)
-  const names = tokenColumnNames.join(', ')
+  const names = tokenCodec.columns.join(', ')
   const user = referencedUser(users, hasForeignKey)
   const current = `current as materialized (${clientVersions})`
   // Take the same lock as the check of the foreign key.
@@ -113,7 +109,7 @@ export const insertStatements = (
  * table, only one condition can use an index, so the query plan does not depend on the statistics.
  */
 export const rotateStatements = (types: ColumnTypes) => {
-  const set = replacedColumnNames.map((name) => `${name} = given.${name}`)
+  const set = tokenCodec.replacedColumns.map((name) => `${name} = given.${name}`)
   const conditions = rotationConditions.map(
     ([name, operator, value]) => `t.${name} ${operator} given.${value}`,
   )
@@ -141,7 +137,7 @@ export const rotateStatements = (types: ColumnTypes) => {
       ), ended as (
         delete from oauth2server_token where parent_id = any(array(select id from replaced))
       ), noted as (
-        insert into oauth2server_rotated_refresh_token (${rotatedTokenColumnNames.join(', ')})
+        insert into oauth2server_rotated_refresh_token (${rotatedTokenCodec.columns.join(', ')})
         select ${notedNames.map(({ noted }) => noted).join(', ')} from given
         where row_id in (select id from replaced)
       ) select access_token_digest from replaced`

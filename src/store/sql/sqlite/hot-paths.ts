@@ -1,9 +1,9 @@
+import { tokenCodec } from '../../../model/entities/token.ts'
 import type { ReservedIds } from '../../../model/redemption.ts'
 import { ClientChanged, StoreUnavailable } from '../../contract/errors.ts'
 import { batched, batchedLookup } from '../batches.ts'
 import type { Handle, TableHandle } from '../handle.ts'
 import type { HotPaths } from '../hot-paths.ts'
-import { tokenColumnNames } from '../tokens/columns.ts'
 import { afterReplacement, replacePair } from '../tokens/rotation.ts'
 import type { SqliteDatabase } from './database.ts'
 import { insertsWithToken, insertToken } from './insert-with-token.ts'
@@ -58,7 +58,7 @@ export const sqliteHotPaths = ({
 
     async insertToken(token, clientVersion) {
       if (clientVersion !== undefined) throw new ClientChanged()
-      const parameters = tokenColumnNames.map((name) => token[name])
+      const parameters = tokenCodec.toCells(token)
       const id = await inTransaction(() => writer.now(insertToken, parameters).rows[0]?.id)
       return id as number | undefined
     },

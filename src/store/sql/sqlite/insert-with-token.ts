@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
+import { authorizationCodec } from '../../../model/entities/authorization.ts'
+import { tokenCodec } from '../../../model/entities/token.ts'
 import type { ReservedIds } from '../../../model/redemption.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { UniqueViolation } from '../../contract/errors.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
-import { newColumns, toRow as toAuthorizationRow } from '../authorizations.ts'
 import { grantOf } from '../grant.ts'
 import type { TableHandle } from '../handle.ts'
-import { tokenColumnNames, toRow as toTokenRow } from '../tokens/columns.ts'
 import type { SqliteDatabase } from './database.ts'
 
 /** Returns the statement that inserts a row. Its parameters are the values of the columns. */
 export const insertInto = (table: string, columns: readonly string[]): string =>
   `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
 
-export const insertToken = `${insertInto('oauth2server_token', tokenColumnNames)} on conflict do nothing returning id`
+export const insertToken = `${insertInto('oauth2server_token', tokenCodec.columns)} on conflict do nothing returning id`
 const insertEvent = insertInto('oauth2server_audit', auditColumnNames)
 
 /**
@@ -37,11 +37,12 @@ export const insertsWithToken = (
       where instr(' ' || s.scopes || ' ', ' ' || asked.value || ' ') = 0
     )`,
   )
-  const names = newColumns.join(', ')
+  const { columns } = authorizationCodec
+  const names = columns.join(', ')
   // The order of the index `authorization_by_user`, so that the database does not sort the rows.
   const insertAuthorization = sql`
     with given (${sql.raw(names)}, consent_id, consent_scopes, session_id, most) as materialized (
-      select ${sql.raw(newColumns.map(() => '?').join(', '))}, ?, ?, ?, ?
+      select ${sql.raw(columns.map(() => '?').join(', '))}, ?, ?, ?, ?
     )
     insert into oauth2server_authorization (${sql.raw(names)})
     select ${sql.raw(names)} from given as n
@@ -54,18 +55,14 @@ export const insertsWithToken = (
     )
     on conflict (code_digest) do nothing returning id`.compile(handle.read).sql
   return ({ authorization, tokenOf, eventOf, consent, sessionId, most }) => {
-    const row = toAuthorizationRow(authorization)
-    const values = newColumns.map((name) => row[name])
+    const values = authorizationCodec.toCells(authorization)
     const scopes = JSON.stringify(consent.scopes)
     const conditions = [consent.id, scopes, sessionId, most]
     const inserted = writer.now(insertAuthorization, [...values, ...conditions]).rows[0]
     if (!inserted) return undefined
     const authorizationId = inserted.id as number
-    const token = toTokenRow(tokenOf(authorizationId))
-    const tokenId = writer.now(
-      insertToken,
-      tokenColumnNames.map((name) => token[name]),
-    ).rows[0]?.id
+    const token = tokenCodec.toCells(tokenOf(authorizationId))
+    const tokenId = writer.now(insertToken, token).rows[0]?.id
     if (tokenId === undefined) throw new UniqueViolation()
     const ids = { authorizationId, tokenId: tokenId as number }
     const event = toAuditRow(eventOf(ids))

@@ -13,10 +13,10 @@ import { page, placeOf } from '../page.ts'
 import type { Tables } from '../tables.ts'
 import { userSource } from '../user-source.ts'
 import { authorizationId, type LiveTokens } from './base-query.ts'
-import { fromRow, type TokenRow } from './columns.ts'
+import { fromRow, type JoinedToken } from './columns.ts'
 
 const authorizedFromRow = (
-  row: TokenRow & {
+  row: JoinedToken & {
     readonly granted: string
     readonly user_agent: string
     readonly granted_at: number
@@ -31,7 +31,7 @@ const authorizedFromRow = (
 })
 
 const namedFromRow = (
-  row: TokenRow & { readonly client_name: string; readonly user_email: string | null },
+  row: JoinedToken & { readonly client_name: string; readonly user_email: string | null },
 ): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: heldOf(row) })
 
 const heldOf = ({ user_email: email }: { readonly user_email: string | null }): string | null =>
@@ -39,7 +39,7 @@ const heldOf = ({ user_email: email }: { readonly user_email: string | null }): 
 
 const summaryFromRow = (
   row: Pick<
-    TokenRow,
+    JoinedToken,
     | 'id'
     | 'client_id'
     | 'is_personal'

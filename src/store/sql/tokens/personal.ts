@@ -5,10 +5,14 @@ import { countRows } from '../count.ts'
 import { byKey, type Handle, holds } from '../handle.ts'
 import { page, placeOf } from '../page.ts'
 import type { LiveTokens } from './base-query.ts'
-import { fromRow, type TokenRow } from './columns.ts'
+import { fromRow, type JoinedToken } from './columns.ts'
 
 const personalFromRow = (
-  row: TokenRow & { readonly name: string; readonly previous_expires: number | null },
+  row: JoinedToken & {
+    readonly name: string
+    readonly used_scopes: string
+    readonly previous_expires: number | null
+  },
 ): PersonalTokenRow => ({
   ...fromRow(row),
   name: row.name,

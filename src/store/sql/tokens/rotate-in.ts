@@ -11,7 +11,7 @@ import {
 /** Locks the authorization before its tokens, like `revoke`, to avoid a deadlock. */
 const lockAuthorization: RotationStatement = {
   text: 'select id from oauth2server_authorization where id = ? for no key update',
-  parametersOf: ({ next }) => [next.authorization_id],
+  parametersOf: ({ next }) => [next.fields.authorizationId],
 }
 
 /** Rotates within a transaction. Returns false without a change if the conditions are not met. */

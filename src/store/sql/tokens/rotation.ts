@@ -1,10 +1,6 @@
 import type { Digest } from '../../../crypto/digest.ts'
-import {
-  type RotatedTokenValues,
-  replacedColumnNames,
-  rotatedTokenColumnNames,
-  type TokenValues,
-} from './columns.ts'
+import { rotatedTokenCodec, type StoredRotation } from '../../../model/entities/rotated-token.ts'
+import { type NewToken, tokenCodec } from '../../../model/entities/token.ts'
 
 export interface RotationValues {
   readonly id: number
@@ -12,8 +8,8 @@ export interface RotationValues {
   readonly current: Digest
   readonly replacedDigest: Digest
   readonly replacedExpires: number | null
-  readonly next: TokenValues
-  readonly rotated: RotatedTokenValues
+  readonly next: NewToken
+  readonly rotated: StoredRotation
   /** The new expiry of the authorization; ignored if the current expiry is later. */
   readonly endsAt: number
 }
@@ -43,14 +39,14 @@ export interface RotationStatement {
  * `afterReplacement` must not run.
  */
 export const replacePair: RotationStatement = {
-  text: `update oauth2server_token set ${replacedColumnNames.map((name) => `${name} = ?`).join(', ')}
+  text: `update oauth2server_token set ${tokenCodec.replacedColumns.map((name) => `${name} = ?`).join(', ')}
     where id = ? and ${rotationConditions.map(([name, operator]) => `${name} ${operator} ?`).join(' and ')}
     and exists (select 1 from oauth2server_authorization as a where a.id = ? and a.revoked_at + 0 is null)`,
   parametersOf: ({ id, current, replacedDigest, replacedExpires, next }) => [
-    ...replacedColumnNames.map((name) => next[name]),
+    ...tokenCodec.toReplacedCells(next),
     id,
-    ...[current, next.client_key, replacedDigest, replacedExpires],
-    next.authorization_id,
+    ...[current, next.fields.clientKey, replacedDigest, replacedExpires],
+    next.fields.authorizationId,
   ],
 }
 
@@ -64,12 +60,12 @@ export const afterReplacement: readonly RotationStatement[] = [
     parametersOf: ({ id }) => [id],
   },
   {
-    text: `insert into oauth2server_rotated_refresh_token (${rotatedTokenColumnNames.join(', ')})
-      values (${rotatedTokenColumnNames.map(() => '?').join(', ')})`,
-    parametersOf: ({ rotated }) => rotatedTokenColumnNames.map((name) => rotated[name]),
+    text: `insert into oauth2server_rotated_refresh_token (${rotatedTokenCodec.columns.join(', ')})
+      values (${rotatedTokenCodec.columns.map(() => '?').join(', ')})`,
+    parametersOf: ({ rotated }) => rotatedTokenCodec.toCells(rotated),
   },
   {
     text: 'update oauth2server_authorization set expires_at = ? where id = ? and expires_at + 0 < ?',
-    parametersOf: ({ next, endsAt }) => [endsAt, next.authorization_id, endsAt],
+    parametersOf: ({ next, endsAt }) => [endsAt, next.fields.authorizationId, endsAt],
   },
 ]

@@ -5,9 +5,9 @@ import { split, splitOrNull } from '../codecs.ts'
 import { byKey, type Handle, lookup, onceFor } from '../handle.ts'
 import { isTrue, type JoinedUser, joinedUser, userColumnsOf } from '../user-source.ts'
 import { authorizationId, type LiveTokens } from './base-query.ts'
-import { fromRow, type TokenRow } from './columns.ts'
+import { fromRow, type JoinedToken } from './columns.ts'
 
-interface StateRow extends TokenRow, JoinedUser {
+interface StateRow extends JoinedToken, JoinedUser {
   readonly client_name: string
   readonly client_created_at: number
   readonly client_disabled: number
@@ -26,7 +26,7 @@ const stateFrom =
       clientId: row.client_id,
       name: row.client_name,
       createdAt: row.client_created_at,
-      ownerId: row.owner_id,
+      userId: row.owner_id,
       ownerActive: row.owner_id === null || isTrue(row.owner_active),
       isDisabled: row.client_disabled === 1,
       allowedScopes: splitOrNull(row.client_scopes),

@@ -1,18 +1,13 @@
 import { sql } from 'kysely'
+import { rotatedTokenCodec } from '../../../model/entities/rotated-token.ts'
+import { tokenCodec } from '../../../model/entities/token.ts'
 import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
 import type { TokenStore } from '../../contract/tokens.ts'
 import { joined, split } from '../codecs.ts'
 import { byKey, type Handle, holds, keyOf, prepared, valuesOf } from '../handle.ts'
 import { liveTokens } from './base-query.ts'
 import { tokenCleanup } from './cleanup.ts'
-import {
-  fromRow,
-  replacedColumnNames,
-  rotationFromRow,
-  rotationToRow,
-  tokenColumnNames,
-  toRow,
-} from './columns.ts'
+import { fromRow } from './columns.ts'
 import { listedTokens } from './listed.ts'
 import { personalTokens } from './personal.ts'
 import { rotateIn } from './rotate-in.ts'
@@ -41,10 +36,10 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     (...values) =>
       write
         .insertInto('oauth2server_token')
-        .values(valuesOf(tokenColumnNames, values))
+        .values(valuesOf(tokenCodec.columns, values))
         .onConflict((c) => c.doNothing())
         .returning('id'),
-    tokenColumnNames.length,
+    tokenCodec.columns.length,
   )
   const remove = prepared(handle, write, 'tokens.delete', (id) =>
     write.deleteFrom('oauth2server_token').where('id', '=', id),
@@ -82,17 +77,16 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async insert(token, clientVersion) {
-      if (hot) return hot.insertToken(toRow(token), clientVersion)
+      if (hot) return hot.insertToken(token, clientVersion)
       if (clientVersion !== undefined) throw new ClientChanged()
-      const row = toRow(token)
-      const { rows } = await insert(...tokenColumnNames.map((name) => row[name]))
+      const { rows } = await insert(...tokenCodec.toCells(token))
       return rows[0]?.id
     },
 
     async restore(id, token) {
       const row = await write
         .insertInto('oauth2server_token')
-        .values({ id, ...toRow(token) })
+        .values({ id, ...tokenCodec.toRow(token) })
         .onConflict((c) => c.doNothing())
         .returning('id')
         .executeTakeFirst()
@@ -105,8 +99,8 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         current: rotated.digest,
         replacedDigest: replaced.accessDigest,
         replacedExpires: replaced.expires,
-        next: toRow(next),
-        rotated: rotationToRow(rotated),
+        next,
+        rotated,
         endsAt,
       }
       // If a new digest equals the replaced digest in the same row, a unique index does not detect the collision.
@@ -125,12 +119,14 @@ export const sqlTokens = (handle: Handle): TokenStore => {
 
     async findRotated(digest) {
       const { rows } = await findRotated(digest)
-      return rows[0] && rotationFromRow(rows[0])
+      return rows[0] && rotatedTokenCodec.fromRow(rows[0])
     },
 
     async rewrite(id, token) {
-      const row = toRow(token)
-      const values = replacedColumnNames.map((name) => sql`${sql.ref(name)} = ${row[name]}`)
+      const cells = tokenCodec.toReplacedCells(token)
+      const values = tokenCodec.replacedColumns.map(
+        (name, at) => sql`${sql.ref(name)} = ${cells[at]}`,
+      )
       await sql`update oauth2server_token set ${sql.join(values)} where id = ${id}`.execute(write)
     },
 

@@ -1,0 +1,170 @@
+import type { Claims } from '../../crypto/sealed.ts'
+import type { AnyField, StoredOf, ValueOf } from './field.ts'
+import { creatorOf, Leaf, type Literal } from './literal.ts'
+
+/** The fields of a record. */
+export type Fields = Readonly<Record<string, AnyField>>
+/** The fields of a record. A property may be a record itself. */
+export type Shape = Readonly<Record<string, AnyField | Fields>>
+
+/** A record with all properties. */
+export type RecordOf<S extends Shape> = {
+  readonly [Name in keyof S]: S[Name] extends AnyField
+    ? ValueOf<S[Name]>
+    : S[Name] extends Fields
+      ? RecordOf<S[Name]>
+      : never
+}
+
+/** A record without the properties that the database assigns or another table stores. */
+export type SourceOf<S extends Shape> = {
+  readonly [Name in keyof S as S[Name] extends { readonly place: string }
+    ? never
+    : Name]: S[Name] extends AnyField
+    ? ValueOf<S[Name]>
+    : S[Name] extends Fields
+      ? SourceOf<S[Name]>
+      : never
+}
+
+/** The properties with an initial value. */
+export type BlankOf<F extends Fields> = {
+  readonly [Name in keyof F as F[Name] extends { readonly initial: unknown }
+    ? Name
+    : never]: ValueOf<F[Name]>
+}
+
+type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : ''
+type ColumnOf<F, Name> = F extends { readonly column: infer Column extends string }
+  ? Column
+  : Snake<Name & string>
+type Cells<S, Without> = {
+  [Name in keyof S as S[Name] extends Without
+    ? never
+    : S[Name] extends AnyField
+      ? ColumnOf<S[Name], Name>
+      : never]: StoredOf<S[Name]>
+}
+/** The cells of all records in a shape. As parameters of functions, a union becomes an intersection. */
+type Inner<S, Without> = {
+  [Name in keyof S]: (one: S[Name] extends AnyField ? unknown : Cells<S[Name], Without>) => void
+}[keyof S] extends (all: infer Together) => void
+  ? Together
+  : never
+type Row<S, Without> = Cells<S, Without> & Inner<S, Without>
+
+/** The row of a record, with the columns that its table stores. */
+export type RowOf<S extends Shape> = Row<S, { readonly place: 'joined' }>
+
+const isField = (part: AnyField | Fields): part is AnyField => typeof part.type === 'string'
+const columnOf = (name: string, { column }: AnyField): string =>
+  column ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/**
+ * Derives the conversions between a record and its row.
+ * @param computed columns that are computed from the whole record and never read
+ */
+export const rowCodec = <const S extends Shape, const C extends Fields = Record<never, never>>(
+  shape: S,
+  computed?: C,
+) => {
+  type Inserted = Row<S, { readonly place: string }> & {
+    readonly [Name in keyof C]: C[Name] extends { encode(record: never): infer Cell } ? Cell : never
+  }
+  const stored = Object.entries(shape).flatMap(([name, part]) =>
+    isField(part)
+      ? [{ path: [name], column: columnOf(name, part), field: part }]
+      : Object.entries(part).map(([inner, field]) => ({
+          path: [name, inner],
+          column: columnOf(inner, field),
+          field,
+        })),
+  )
+  const inserted = [
+    ...stored.filter(({ field }) => field.place === undefined),
+    ...Object.entries(computed ?? {}).map(([column, field]) => ({ path: [], column, field })),
+  ]
+  const replaced = inserted.filter(({ field }) => field.isReplaced)
+  const leaf = ({ path, field }: (typeof inserted)[number]) => new Leaf(path, field.encode)
+  const names = (fields: typeof inserted) =>
+    fields.map(({ column }) => column) as unknown as readonly (keyof Inserted & string)[]
+  const toCells = (fields: typeof inserted) =>
+    creatorOf(fields.map(leaf)) as (record: SourceOf<S>) => Inserted[keyof Inserted][]
+  const reader = (fields: Shape): Literal =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, part]) => [
+        name,
+        isField(part) ? new Leaf([columnOf(name, part)], part.decode) : reader(part),
+      ]),
+    )
+  return {
+    /** The columns that an insert writes, in the order of `toCells`. */
+    columns: names(inserted),
+    /** The types of these columns. */
+    types: Object.fromEntries(inserted.map(({ column, field }) => [column, field.type])) as {
+      readonly [Column in keyof Inserted]: AnyField['type']
+    },
+    /** The columns that a replacement of the row writes, in the order of `toReplacedCells`. */
+    replacedColumns: names(replaced),
+    toRow: creatorOf(Object.fromEntries(inserted.map((part) => [part.column, leaf(part)]))) as (
+      record: SourceOf<S>,
+    ) => Inserted,
+    toCells: toCells(inserted),
+    toReplacedCells: toCells(replaced),
+    fromRow: creatorOf(reader(shape)) as (row: Row<S, never>) => RecordOf<S>,
+  }
+}
+
+/** Derives the initial values of a record. */
+export const blankOf = <F extends Fields>(fields: F): BlankOf<F> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) =>
+      'initial' in field ? [[name, field.initial]] : [],
+    ),
+  ) as BlankOf<F>
+
+type LaterOf<F extends Fields> = {
+  [Name in keyof F]: F[Name] extends { readonly since: number } ? Name : never
+}[keyof F]
+
+/**
+ * Derives the claims of a record. The first claim is the kind, so that a seal is not valid for another kind.
+ * @param order the properties in the order of their claims, without those with `since`, whose claims follow
+ */
+export const claimsOf = <
+  F extends Fields,
+  Name extends keyof SourceOf<F> & string = keyof SourceOf<F> & string,
+>(
+  kind: string,
+  fields: F,
+  order?: readonly Name[],
+): ((record: Pick<RecordOf<F>, Name | LaterOf<F>>) => Claims) => {
+  const stored = Object.entries(fields).filter(([, { place }]) => place === undefined)
+  const sinceOf = (name: string): number => fields[name]?.since ?? 0
+  const claimOf = (name: string, value: unknown) => (fields[name]?.claim ?? same)(value as never)
+  const first = order ?? stored.map(([name]) => name).filter((name) => sinceOf(name) === 0)
+  const later = stored
+    .map(([name]) => name)
+    .filter((name) => sinceOf(name) > 0)
+    .sort((one, other) => sinceOf(one) - sinceOf(other))
+  const upTo = (migration: number) => {
+    const names = [...first, ...later.filter((name) => sinceOf(name) <= migration)]
+    const leaves = names.map((name) => new Leaf([name], fields[name]?.claim))
+    return creatorOf([new Leaf([], () => kind), ...leaves]) as (record: object) => Claims
+  }
+  const oldest = upTo(0)
+  const newestFirst = [...new Set(later.map(sinceOf))].reverse().map((migration) => ({
+    isUsed: (record: object) =>
+      later.some(
+        (name) =>
+          sinceOf(name) === migration &&
+          claimOf(name, Reflect.get(record, name)) !== claimOf(name, fields[name]?.initial),
+      ),
+    create: upTo(migration),
+  }))
+  return (record) => (newestFirst.find(({ isUsed }) => isUsed(record))?.create ?? oldest)(record)
+}
+
+const same = (value: never): Claims[number] => value

@@ -1,0 +1,109 @@
+import type { Claims } from '../../crypto/sealed.ts'
+
+/** A value of a column. */
+export type Cell = number | string | null
+
+/** A boolean as 0 or 1, because SQLite has no boolean type. */
+export type Flag = 0 | 1
+
+/** The type of a column in PostgreSQL. `userKey` stands for the key type of the user table. */
+export type SqlType = 'bigint' | 'integer' | 'text' | 'userKey'
+
+/** The conversions of a field. Without a conversion, the property, the column and the claim have the same value. */
+interface Conversions {
+  readonly type: SqlType
+  readonly encode?: (value: never) => Cell
+  readonly decode?: (cell: never) => unknown
+  readonly claim?: (value: never) => Claims[number]
+}
+
+/** How a field is stored and sealed. */
+interface Options<Value = unknown> {
+  /** The name of the column; by default, the name of the property in snake_case. */
+  readonly column?: string
+  /** `assigned`: the database assigns the value. `joined`: the value is a column of another table. */
+  readonly place?: 'assigned' | 'joined'
+  /** The value in a new record. */
+  readonly initial?: Value
+  /**
+   * The number of the migration that added the column. The claims omit the fields of this and later migrations if all
+   * of them have their initial value, so that older seals remain valid.
+   */
+  readonly since?: number
+  /** Whether a replacement of the row writes the column. */
+  readonly isReplaced?: boolean
+}
+
+/** A field with values of any type. */
+export interface AnyField extends Conversions, Options {}
+
+declare const types: unique symbol
+
+/** A property of a record, and the column that stores it. */
+export interface Field<Value, Stored extends Cell = Cell> extends AnyField {
+  readonly [types]?: readonly [Value, Stored]
+}
+
+/** The type of the property. */
+export type ValueOf<F> = F extends { readonly [types]?: readonly [infer Value, Cell] }
+  ? Value
+  : never
+/** The type of the column. */
+export type StoredOf<F> = F extends { readonly [types]?: readonly [unknown, infer Stored] }
+  ? Stored
+  : never
+
+export const text = <Value extends string = string>(): Field<Value, string> => ({ type: 'text' })
+
+/** A number, the key of a row, or a time in milliseconds since the epoch. */
+export const number = (): Field<number, number> => ({ type: 'bigint' })
+
+export const userKey = (): Field<number | string, number | string> => ({ type: 'userKey' })
+
+export const flag = (): Field<boolean, Flag> => ({
+  type: 'integer',
+  encode: (value: boolean): Flag => (value ? 1 : 0),
+  decode: (cell: Flag) => cell === 1,
+})
+
+/** A list of texts that do not contain the separator. */
+export const list = (separator = ' '): Field<readonly string[], string> => {
+  const encode = (value: readonly string[]): string => value.join(separator)
+  const decode = (cell: string): readonly string[] => (cell === '' ? [] : cell.split(separator))
+  return { type: 'text', encode, decode, claim: encode }
+}
+
+/** A value as JSON. */
+export const json = <Value extends object>(): Field<Value, string> => ({
+  type: 'text',
+  encode: (value: Value) => JSON.stringify(value),
+  decode: (cell: string) => JSON.parse(cell),
+})
+
+export const nullable = <Value, Stored extends Cell>(
+  field: Field<Value, Stored>,
+): Field<Value | null, Stored | null> => ({
+  ...field,
+  ...(field.encode && { encode: unlessNull(field.encode) }),
+  ...(field.decode && { decode: unlessNull(field.decode) }),
+  ...(field.claim && { claim: unlessNull(field.claim) }),
+})
+
+/** A value that is null in a new record. */
+export const optional = <Value, Stored extends Cell>(
+  field: Field<Value, Stored>,
+): Field<Value | null, Stored | null> & { readonly initial: null } => ({
+  ...nullable(field),
+  initial: null,
+})
+
+const unlessNull =
+  <Value, Result>(convert: (value: Value) => Result) =>
+  (value: Value | null): Result | null =>
+    value === null ? null : convert(value)
+
+/** Adds options to a field. */
+export const having = <F extends AnyField, const O extends Options<ValueOf<F>>>(
+  field: F,
+  options: O,
+): F & O => ({ ...field, ...options })
