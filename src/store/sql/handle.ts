@@ -88,13 +88,13 @@ class Placeholder {
  * @param count the number of values
  */
 export const prepared = <Row>(
-  handle: Pick<Handle, 'statements' | 'locking' | 'inTransaction'>,
+  handle: Pick<Handle, 'statements' | 'locking' | 'inTransaction' | 'hot' | 'write'>,
   db: Kysely<Tables>,
   name: string,
   build: (...values: RawBuilder<never>[]) => { compile(db: Kysely<Tables>): CompiledQuery<Row> },
   count: number = build.length,
 ): ((...values: readonly unknown[]) => Promise<QueryResult<Row>>) => {
-  const { statements } = handle
+  const { statements, hot, write } = handle
   const key = holds(handle) ? `${name}, held` : name
   const compiled = (): Prepared => {
     const placeholders = Array.from(
@@ -114,7 +114,10 @@ export const prepared = <Row>(
     const parameters = positions.map((position, index) =>
       position === undefined ? statement.parameters[index] : values[position],
     )
-    return db.executeQuery<Row>({ ...(statement as CompiledQuery<Row>), parameters })
+    if (!hot?.write || db !== write)
+      return db.executeQuery<Row>({ ...(statement as CompiledQuery<Row>), parameters })
+    const { rows, changes } = await hot.write(statement.sql, parameters)
+    return { rows: rows as Row[], numAffectedRows: changes }
   }
 }
 

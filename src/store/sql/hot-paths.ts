@@ -21,6 +21,11 @@ export interface HotPaths {
    * batches.
    */
   lookup<Row>(lookup: Lookup<Row>): (key: string) => Promise<Row | undefined>
+  /** Runs a statement in the commit of concurrent writes; undefined if each statement has a commit of its own. */
+  readonly write?: (
+    sql: string,
+    parameters: readonly unknown[],
+  ) => Promise<{ readonly rows: readonly object[]; readonly changes: bigint }>
   readonly insertWithToken: NonNullable<AuthorizationStore['insertWithToken']>
   /**
    * Inserts a token and returns its ID, or undefined on a unique violation.

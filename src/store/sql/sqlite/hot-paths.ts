@@ -5,7 +5,7 @@ import { batched, batchedLookup } from '../batches.ts'
 import type { Handle, TableHandle } from '../handle.ts'
 import type { HotPaths } from '../hot-paths.ts'
 import { afterReplacement, replacePair } from '../tokens/rotation.ts'
-import type { SqliteDatabase } from './database.ts'
+import type { SqliteDatabase, StatementResult } from './database.ts'
 import { insertsWithToken, insertToken } from './insert-with-token.ts'
 
 export interface SqliteHotPathsOptions {
@@ -54,6 +54,10 @@ export const sqliteHotPaths = ({
         },
         { isUndone, maxItems, maxConcurrent: 1 },
       )
+    },
+
+    async write(sql, parameters) {
+      return (await inTransaction(() => writer.now(sql, parameters))) as StatementResult
     },
 
     async insertToken(token, clientVersion) {

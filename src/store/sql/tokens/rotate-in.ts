@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { type Handle, prepared } from '../handle.ts'
+import { prepared } from '../handle.ts'
 import type { Tables } from '../tables.ts'
 import {
   afterReplacement,
@@ -16,7 +16,7 @@ const lockAuthorization: RotationStatement = {
 
 /** Rotates within a transaction. Returns false without a change if the conditions are not met. */
 export const rotateIn = async (
-  handle: Pick<Handle, 'statements' | 'locking' | 'inTransaction'>,
+  handle: Parameters<typeof prepared>[0],
   tx: Kysely<Tables>,
   rotation: RotationValues,
 ): Promise<boolean> => {
