@@ -204,15 +204,11 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
     try {
       const first = await it.client.code(node, it.agent)
       const reached = await momentsOf(node, it.client.redemption(node, first))
-      // The points include the commit, and the two writes in the transaction.
+      // One operation writes all rows and commits.
       expect(reached.map(({ at }) => at)).toEqual(
         expect.arrayContaining([
-          'before transaction',
-          'before authorizations.insertOnce',
-          'after authorizations.insertOnce',
-          'before tokens.insert',
-          'after tokens.insert',
-          'after transaction',
+          'before authorizations.insertWithToken',
+          'after authorizations.insertWithToken',
         ]),
       )
       const moments = distinct(reached)
@@ -223,7 +219,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
         node = await startNode(it)
         ends.push(await expectConsistentCode(it, node, code, undefined))
       }
-      const committed = moments.findIndex(({ at }) => at === 'after transaction')
+      const committed = moments.findIndex(({ at }) => at === 'after authorizations.insertWithToken')
       expect(ends).toEqual(
         moments.map((_, index) => (index < committed ? 'untouched' : 'redeemed')),
       )

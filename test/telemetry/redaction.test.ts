@@ -126,7 +126,7 @@ const useFeatures = async (): Promise<ReadonlyMap<string, string>> => {
     await agent.fetch(client.url({ state }))
   })
   const last = keep('last code', await client.code({ state }))
-  await whileFailing('authorizations.insertOnce', () => client.redeem(last))
+  await whileFailing('authorizations.insertWithToken', () => client.redeem(last))
   return secrets
 }
 

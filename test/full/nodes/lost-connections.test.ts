@@ -61,7 +61,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const [lost, ...others] = [await code(), await code(), await code()]
     const [first] = site.nodes
     // Pause the redemption at the first node after its transaction has locked the consent of the user.
-    await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 4_000, time: 2 })
+    await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 4_000 })
     const elsewhere = { ...site, node: (turn: number) => site.node(1 + (turn % 2)) }
     const traffic = await startTraffic(elsewhere)
     const stuck = post(client.redemption(site.node(0), lost))
