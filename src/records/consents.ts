@@ -14,7 +14,7 @@ const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('con
   declined: listOf(text),
 })
 
-/** A consent with what a redemption checks besides. */
+/** A consent with what a redemption checks besides. @internal */
 export interface Grant extends Pick<StoredGrant, 'session' | 'reserved'> {
   readonly consent: Consent
   /** Null if the user does not exist. */
@@ -37,7 +37,7 @@ export class Consents {
     return this.#valid(await this.#context.store.consents.find(userId, clientId))
   }
 
-  /** Returns the consent of the user of a session, even if the session has expired. */
+  /** Returns the consent of the user of a session, even if the session has expired. @internal */
   async findOfSession(sessionId: Digest, clientId: string): Promise<Consent | undefined> {
     return this.#valid(await this.#context.store.consents.findOfSession(sessionId, clientId))
   }
@@ -45,6 +45,7 @@ export class Consents {
   /**
    * Returns the consent of a user, with the current user, the session, and the IDs of the rows to insert. Returns
    * undefined like `find`.
+   * @internal
    */
   async findGrant(
     userId: UserId,

@@ -403,7 +403,7 @@ export class Sessions implements SessionCheck {
     return this.#cookies.session(cookie).identifier
   }
 
-  /** Returns whether a session exists, has not ended and was not tampered with. */
+  /** Returns whether a session exists, has not ended and was not tampered with. @internal */
   isLive(session: StoredSession | undefined): boolean {
     return session !== undefined && this.#isCurrent(session) && this.#isIntact(session)
   }
