@@ -270,7 +270,7 @@ describe('CD-06 50 concurrent redemptions on one node [T550]', () => {
 
 describe('CD-07 Concurrent redemptions on two nodes with a slow store', () => {
   test.each([
-    'after users.find',
+    'after consents.findGrant',
     'after transients.get',
     'after consents.find',
     'before transaction',

@@ -572,7 +572,8 @@ describe('PT-07 Deletion of dependent objects', () => {
     let resume: Promise<void> | undefined
     await using paused = await startAttackServer({
       async aroundStore({ name }, operation) {
-        const wait = name === 'transaction' ? resume : undefined
+        const isWrite = name === 'transaction' || name === 'authorizations.insertWithToken'
+        const wait = isWrite ? resume : undefined
         if (wait) {
           resume = undefined
           reached?.()
