@@ -42,7 +42,8 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
           ...given
         ) {
           const query = compileQuery.apply(this, given)
-          texts.push(query.sql)
+          // A timer writes routine events and their counts from JSON, up to a second after a request.
+          if (!/json_(?:each|populate_recordset)/.test(query.sql)) texts.push(query.sql)
           return query
         })
         await send()

@@ -175,12 +175,8 @@ describe('a store that is down', () => {
     const outages = [
       'clients.find',
       'transients.get',
-      'users.find',
-      'consents.find',
-      'sessions.find',
-      'transaction',
-      'authorizations.insertOnce',
-      'tokens.insert',
+      'consents.findGrant',
+      'authorizations.insertWithToken',
     ]
     for (const name of outages) {
       const { status, headers, body } = await host.during(only(name), redeem)
