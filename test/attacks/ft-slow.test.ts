@@ -198,15 +198,18 @@ describe.each(databases)(
           'after tokens.insert',
           'after transaction',
         ]
+        // With a low limit, the node redeems codes in a transaction instead of one operation.
+        const env = { ...kept.cluster.env, OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '16' }
+        const cluster = { ...kept.cluster, env }
         const ends: string[] = []
-        let node = await startNode(kept.cluster)
+        let node = await startNode(cluster)
         try {
           for (const at of moments) {
             const code = await client.code(node, agent)
             await node.order({ at, does: 'kill' })
             expect(await received(send(client.redemption(node, code)))).toBeUndefined()
             expect((await node.program.exited).signal).toBe('SIGKILL')
-            node = await startNode(kept.cluster)
+            node = await startNode(cluster)
             ends.push(await endOf(node, code, undefined))
             const fresh = await client.code(node, agent)
             expect((await sendUntilServed(client.redemption(node, fresh))).status).toBe(200)
@@ -684,7 +687,7 @@ describe('FT-09 Shutdown', () => {
     // Pause this request, so that it is in progress when the signal arrives.
     const code = await client.code(node, new UserAgent())
     await node.order({
-      at: 'before authorizations.insertOnce',
+      at: 'before authorizations.insertWithToken',
       does: 'pause',
       milliseconds: 1_500,
     })
