@@ -3,7 +3,7 @@ import { memoryAdapter } from 'better-auth/adapters/memory'
 import { createPrivateKeyJwtClientAssertionGetter } from 'better-auth/oauth2'
 import { genericOAuth } from 'better-auth/plugins'
 import { exportPKCS8 } from 'jose'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startServer } from '../support/server.ts'
 import { jwksOf, newClientKey } from '../support/signing-client.ts'
 import { statusOf } from '../support/tokens.ts'
@@ -103,6 +103,7 @@ test.each(methods)(
     expect(new URL(ended.url ?? '').pathname).toBe('/oauth/logout')
     const answer = await agent.browse(ended.url ?? '')
     expect(answer.headers.get('location')).toBe(returnUri)
-    expect(await statusOf(app, refreshed)).toBe(401)
+    // The access ends after the response of the logout.
+    await vi.waitFor(async () => expect(await statusOf(app, refreshed)).toBe(401))
   },
 )
