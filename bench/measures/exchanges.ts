@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Databases, postgresCpu } from '../support/databases.ts'
+import { type Databases, withPostgresCpu } from '../support/databases.ts'
 import {
   type Exchange,
   type ExchangeName,
@@ -124,10 +124,12 @@ const measured = async (
   target: Target,
   series: Series,
 ): Promise<[ExchangeRound, readonly string[]]> => {
-  const [before, inPostgres] = [await target.usage(), await postgresCpu()]
-  const { requestsPerSecond, requests, codes } = await loadSeries(target, series, connections)
+  const before = await target.usage()
+  const [{ requestsPerSecond, requests, codes }, inPostgres] = await withPostgresCpu(() =>
+    loadSeries(target, series, connections),
+  )
   const cpu = ((await target.usage()).cpu - before.cpu) / requests
-  const postgres = ((await postgresCpu()) - inPostgres) / requests
+  const postgres = inPostgres / requests
   return [{ requestsPerSecond, cpu, postgres }, codes]
 }
 

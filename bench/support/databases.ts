@@ -40,24 +40,34 @@ const parentOf = async (process: string): Promise<string> =>
   (await readFile(`/proc/${process}/stat`, 'utf8')).split(') ')[1]?.split(' ')[1] ?? ''
 
 /**
- * Returns the microseconds of processor time of all processes of the PostgreSQL server. Returns 0 if the server runs on
- * another machine, or if none is configured.
+ * Returns the microseconds of processor time that each process of the PostgreSQL server has used. Returns nothing if
+ * the server runs on another machine, or if none is configured.
  */
-export const postgresCpu = async (): Promise<number> => {
-  if (!server) return 0
+const postgresTimes = async (): Promise<ReadonlyMap<string, number>> => {
+  const times = new Map<string, number>()
+  if (!server) return times
   postmaster ??= query("select pid from pg_stat_activity where backend_type = 'checkpointer'").then(
     ([row]) => parentOf(String(row?.pid)),
   )
   const parent = await postmaster
-  let nanoseconds = 0
   for (const process of await readdir('/proc')) {
     if (!/^\d+$/.test(process)) continue
     // A process may end at any time.
     if ((await parentOf(process).catch(() => '')) !== parent) continue
-    const times = await readFile(`/proc/${process}/schedstat`, 'utf8').catch(() => '0')
-    nanoseconds += Number(times.split(' ', 1)[0])
+    const nanoseconds = await readFile(`/proc/${process}/schedstat`, 'utf8').catch(() => '0')
+    times.set(process, Number(nanoseconds.split(' ', 1)[0]) / 1000)
   }
-  return nanoseconds / 1000
+  return times
+}
+
+/** Runs the work. @returns its result, and the microseconds of processor time that PostgreSQL used in the meantime */
+export const withPostgresCpu = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
+  const before = await postgresTimes()
+  const result = await work()
+  let spent = 0
+  // Connections that were closed in the meantime do not count: they were idle.
+  for (const [process, time] of await postgresTimes()) spent += time - (before.get(process) ?? 0)
+  return [result, spent]
 }
 
 /** The databases of one run. Each measured server uses a separate database. `remove` deletes all databases. */
