@@ -60,16 +60,22 @@ export const number = (): Field<number, number> => ({ type: 'bigint' })
 
 export const userKey = (): Field<number | string, number | string> => ({ type: 'userKey' })
 
+export const toFlag = (value: boolean): Flag => (value ? 1 : 0)
+
 export const flag = (): Field<boolean, Flag> => ({
   type: 'integer',
-  encode: (value: boolean): Flag => (value ? 1 : 0),
+  encode: toFlag,
   decode: (cell: Flag) => cell === 1,
 })
+
+/** Returns the texts of a column that contains a list. */
+export const split = (cell: string, separator = ' '): readonly string[] =>
+  cell === '' ? [] : cell.split(separator)
 
 /** A list of texts that do not contain the separator. */
 export const list = (separator = ' '): Field<readonly string[], string> => {
   const encode = (value: readonly string[]): string => value.join(separator)
-  const decode = (cell: string): readonly string[] => (cell === '' ? [] : cell.split(separator))
+  const decode = (cell: string): readonly string[] => split(cell, separator)
   return { type: 'text', encode, decode, claim: encode }
 }
 

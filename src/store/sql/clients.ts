@@ -1,6 +1,7 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { emailTexts } from '../../model/email-address.ts'
 import { type ClientOrigin, type ClientRow, clientCodec } from '../../model/entities/client.ts'
+import { split } from '../../model/entities/field.ts'
 import type { UserId } from '../../model/user.ts'
 import type {
   AnyClientSummary,
@@ -14,7 +15,6 @@ import type { Cursor } from '../contract/page.ts'
 import type { Store } from '../store.ts'
 import { followClient } from './client-logos.ts'
 import { clientVersion } from './client-version.ts'
-import { split } from './codecs.ts'
 import { countRows } from './count.ts'
 import { byKey, type Handle, holds, keyOf, lookup, onceFor } from './handle.ts'
 import { page, placeOf } from './page.ts'

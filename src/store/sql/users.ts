@@ -1,10 +1,10 @@
 import { sql, type UpdateObject } from 'kysely'
 import { heldEmail } from '../../model/email-address.ts'
+import { toFlag } from '../../model/entities/field.ts'
 import { userCodec } from '../../model/entities/user.ts'
 import type { UserId } from '../../model/user.ts'
 import { NotOurUsers } from '../contract/errors.ts'
 import type { UserStore, UserWithPassword } from '../contract/users.ts'
-import { flag } from './codecs.ts'
 import { type Handle, holds, prepared, unindexed } from './handle.ts'
 import { isIrregularEmail } from './irregular-email.ts'
 import { noteRemovals } from './removals.ts'
@@ -167,16 +167,16 @@ const builtInUsers = (handle: Handle): UserStore => {
 
     update: ({ id, active, isAdmin, emailVerified, seal }) =>
       update(id, {
-        active: flag(active),
-        is_admin: flag(isAdmin),
-        email_verified: flag(emailVerified),
+        active: toFlag(active),
+        is_admin: toFlag(isAdmin),
+        email_verified: toFlag(emailVerified),
         seal,
       }),
     setPassword: (id, passwordHash) => update(id, { password_hash: passwordHash }),
     setEmail: ({ id, email, emailVerified, passwordHash, seal }) =>
       update(id, {
         email,
-        email_verified: flag(emailVerified),
+        email_verified: toFlag(emailVerified),
         password_hash: passwordHash,
         seal,
       }),

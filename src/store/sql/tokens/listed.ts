@@ -1,5 +1,6 @@
 import { type AliasedExpression, type Selectable, sql } from 'kysely'
 import { emailSpellings, heldEmail } from '../../../model/email-address.ts'
+import { split } from '../../../model/entities/field.ts'
 import type { Cursor } from '../../contract/page.ts'
 import type {
   AuthorizedTokenRow,
@@ -7,7 +8,6 @@ import type {
   TokenSummary,
   TokenWithNames,
 } from '../../contract/tokens.ts'
-import { split } from '../codecs.ts'
 import { byKey, type Handle, isAmong, keyOf, unindexed } from '../handle.ts'
 import { page, placeOf } from '../page.ts'
 import type { Tables } from '../tables.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { split } from '../../../model/entities/field.ts'
 import type { PersonalTokenRow, TokenStore } from '../../contract/tokens.ts'
-import { split } from '../codecs.ts'
 import { countRows } from '../count.ts'
 import { byKey, type Handle, holds } from '../handle.ts'
 import { page, placeOf } from '../page.ts'

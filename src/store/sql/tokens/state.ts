@@ -1,7 +1,7 @@
 import type { Sealed } from '../../../crypto/sealed.ts'
+import { split } from '../../../model/entities/field.ts'
 import type { UserId } from '../../../model/user.ts'
 import type { TokenStore, TokenWithState } from '../../contract/tokens.ts'
-import { split, splitOrNull } from '../codecs.ts'
 import { byKey, type Handle, lookup, onceFor } from '../handle.ts'
 import { isTrue, type JoinedUser, joinedUser, userColumnsOf } from '../user-source.ts'
 import { authorizationId, type LiveTokens } from './base-query.ts'
@@ -29,7 +29,7 @@ const stateFrom =
       userId: row.owner_id,
       ownerActive: row.owner_id === null || isTrue(row.owner_active),
       isDisabled: row.client_disabled === 1,
-      allowedScopes: splitOrNull(row.client_scopes),
+      allowedScopes: row.client_scopes === null ? null : split(row.client_scopes),
       stateSeal: row.client_seal as Sealed,
     },
     user: joinedUser(handle, row),

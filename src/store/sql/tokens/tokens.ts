@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import { split } from '../../../model/entities/field.ts'
 import { rotatedTokenCodec } from '../../../model/entities/rotated-token.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
 import type { TokenStore } from '../../contract/tokens.ts'
-import { joined, split } from '../codecs.ts'
 import { byKey, type Handle, holds, keyOf, prepared, valuesOf } from '../handle.ts'
 import { liveTokens } from './base-query.ts'
 import { tokenCleanup } from './cleanup.ts'
@@ -167,7 +167,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
           .execute()
         const changes = rows.map(({ id, used_scopes: before }) => {
           const all = new Set([...split(before), ...(scopes.get(id) ?? [])])
-          return { id, before, after: joined([...all].sort()) }
+          return { id, before, after: [...all].sort().join(' ') }
         })
         const changed = changes.filter(({ before, after }) => before !== after)
         if (changed.length > 0) {
