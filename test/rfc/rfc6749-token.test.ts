@@ -1211,7 +1211,7 @@ describe('methods, content types and limits of the token endpoint', () => {
     async (operationName) => {
       let fails = false
       await using failing = await startServer({
-        // With so few authorizations, a redemption is a transaction in the place of one statement.
+        // With so few authorizations, a redemption is a transaction instead of one statement.
         ...(operationName.includes('insert') &&
           operationName !== 'authorizations.insertWithToken' && {
             authorizationsPerApplication: 1,
