@@ -10,14 +10,11 @@
  * Uses SQLite in memory, or the PostgreSQL database at `--postgres URL`, which must be empty.
  */
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
 import { Session } from 'node:inspector/promises'
-import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
-import { chain, mount, requireOauthScopes, rest } from '../src/adapters/node.ts'
-import { createAuthorizationServer, Scope } from '../src/index.ts'
 import { postgres } from '../src/store/postgres.ts'
 import { sqlite } from '../src/store/sqlite.ts'
+import { type Around, redirectUri, requestsTo } from '../test/support/request-kinds.ts'
 
 const { values } = parseArgs({
   options: {
@@ -28,8 +25,6 @@ const { values } = parseArgs({
 })
 
 const source = new URL('../src/', import.meta.url).href
-const issuer = 'http://localhost:3000'
-const redirectUri = 'https://client.example/cb'
 /** The first rounds fill caches. Later rounds must agree, so that a timer cannot add a file. */
 const warmUp = 3
 const rounds = 3
@@ -38,79 +33,24 @@ const inspector = new Session()
 inspector.connect()
 await inspector.post('Profiler.enable')
 
-const server = await createAuthorizationServer({
-  issuer,
-  secretKeys: ['a secret key for measurements, 32 bytes and more'],
+const requests = await requestsTo({
   store: values.postgres === undefined ? sqlite(':memory:') : postgres(values.postgres),
-  scopes: [new Scope('notes:read')],
-  introspection: true,
-  sweepInterval: 0,
-  log: () => undefined,
+  openidConnect: false,
 })
-const http = createServer(
-  chain(mount(server), rest(server), requireOauthScopes('notes:read'), (_request, response) => {
-    response.end('{}')
-  }),
-)
-await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
-
-const { id } = await server.users.create({ email: 'ada@example.org', password: null })
-const browser = { address: '127.0.0.1', userAgent: 'node', cookie: null, raw: undefined }
-const [cookie = ''] = (await server.sessions.signIn(id, browser)).split(';')
-const { client, clientSecret } = await server.clients.create({
-  name: 'Notes',
-  userId: id,
-  redirectUris: [redirectUri],
-  defaultScopes: ['notes:read'],
-})
-await server.consents.grant(id, client.clientId, ['notes:read'])
-const { accessToken: key } = await server.tokens.createPersonal('Notes', id, {
-  scopes: ['notes:read'],
-})
+const { server, origin, userId, clientId, inBrowser } = requests
+const { accessToken: key } = await server.tokens.createPersonal('Notes', userId)
+const page = `/account/settings/applications/clients/${clientId}/`
 
 const send = async (path: string, init: RequestInit, status = 200): Promise<Response> => {
   const response = await fetch(`${origin}${path}`, { redirect: 'manual', ...init })
   assert.equal(response.status, status, await response.clone().text())
   return response
 }
-const credentials = Buffer.from(`${client.clientId}:${clientSecret}`).toString('base64')
-const post = async (path: string, form: Readonly<Record<string, string>>) => {
-  const headers = { authorization: `Basic ${credentials}` }
-  const response = await send(path, { method: 'POST', headers, body: new URLSearchParams(form) })
-  return (await response.json()) as Record<string, string>
-}
-const read = (token: string) => send('/notes', { headers: { authorization: `Bearer ${token}` } })
-const inBrowser = { cookie, 'user-agent': browser.userAgent }
-const page = `/account/settings/applications/clients/${client.clientId}/`
 
-let code = ''
 let csrfToken = ''
-let tokens: Record<string, string> = {}
-const query = new URLSearchParams({
-  response_type: 'code',
-  client_id: client.clientId,
-  redirect_uri: redirectUri,
-})
-/** The requests in their order. A request may use the result of an earlier one. */
-const requests: Readonly<Record<string, () => Promise<unknown>>> = {
-  async authorize() {
-    const response = await send(`/oauth/authorize?${query}`, { headers: inBrowser }, 303)
-    code = URL.parse(response.headers.get('location') ?? '')?.searchParams.get('code') ?? ''
-  },
-  async 'code exchange'() {
-    const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri }
-    tokens = await post('/oauth/token', form)
-  },
-  'bearer check': () => read(tokens.access_token ?? ''),
-  key: () => read(key),
-  introspection: () => post('/oauth/introspect', { token: tokens.access_token ?? '' }),
-  refresh: () =>
-    post('/oauth/token', {
-      grant_type: 'refresh_token',
-      refresh_token: tokens.refresh_token ?? '',
-    }),
-  client_credentials: () => post('/oauth/token', { grant_type: 'client_credentials' }),
+/** Further requests, in their order: the last sends the form of the page. */
+const further: Readonly<Record<string, () => Promise<unknown>>> = {
+  key: () => send('/notes', { headers: { authorization: `Bearer ${key}` } }),
   async page() {
     const html = await (await send(page, { headers: inBrowser })).text()
     csrfToken = /name="csrf_token" value="([^"]+)"/.exec(html)?.[1] ?? ''
@@ -120,7 +60,7 @@ const requests: Readonly<Record<string, () => Promise<unknown>>> = {
       page,
       {
         method: 'POST',
-        headers: { ...inBrowser, origin: issuer },
+        headers: { ...inBrowser, origin: server.issuer },
         body: new URLSearchParams({
           csrf_token: csrfToken,
           name: `Notes ${Math.random()}`,
@@ -154,18 +94,16 @@ const enteredBy = async (work: () => Promise<unknown>): Promise<Entered> => {
 }
 
 const entered = new Map<string, Entered>()
-for (let round = 0; round < warmUp + rounds; round += 1)
-  for (const [name, work] of Object.entries(requests)) {
+for (let round = 0; round < warmUp + rounds; round += 1) {
+  const note: Around = async (name, work) => {
     const found = await enteredBy(work)
     const before = round <= warmUp ? found : (entered.get(name) ?? found)
     entered.set(name, new Map([...found].filter(([file]) => before.has(file))))
   }
-
-await new Promise((resolve) => {
-  http.close(resolve)
-  http.closeAllConnections()
-})
-await server.close()
+  await requests.send(note)
+  for (const [name, work] of Object.entries(further)) await note(name, work)
+}
+await requests[Symbol.asyncDispose]()
 
 const floors = 'server protocol pages records http store settings model crypto'.split(' ')
 const within = (files: readonly string[], floor: string): readonly string[] =>

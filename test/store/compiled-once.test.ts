@@ -30,7 +30,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (name) => {
     async () => {
       const { opener, drop } = await databases[name]()
       try {
-        await using requests = await requestsTo(opener, { tokenExchange: true })
+        await using requests = await requestsTo({ store: opener, tokenExchange: true })
         await requests.send((_kind, send) => send().then(() => undefined))
         const compiled: Record<string, string[]> = {}
         const { compileQuery } = DefaultQueryCompiler.prototype

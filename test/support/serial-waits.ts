@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { postgres } from 'svc-oauth2server/postgres'
+import { postgres } from '../../src/store/postgres.ts'
 import { type Around, requestsTo } from './request-kinds.ts'
 
 /** Milliseconds without a new statement after which the server waits for the held statements. */
@@ -84,7 +84,7 @@ export const measureSerialWaits = async (
   database: string,
 ): Promise<ReadonlyMap<string, number>> => {
   await using proxy = await serialWaits(database)
-  await using requests = await requestsTo(postgres(proxy.url), { tokenExchange: false })
+  await using requests = await requestsTo({ store: postgres(proxy.url) })
   const counted = new Map<string, number>()
   const count: Around = async (name, work) => {
     const found = await proxy.count(work)
