@@ -1,10 +1,10 @@
 import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
 import { shownEmail } from './email-address.ts'
 import type { ClientFields } from './entities/client.ts'
+import { frozen } from './frozen.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 import { returnsIdToken } from './response-type.ts'
 import { ScopeDoesNotExists, type ScopeRegistry } from './scope.ts'
-import { frozen } from './token.ts'
 import type { User } from './user.ts'
 
 /** The built-in grant types. */

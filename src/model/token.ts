@@ -1,6 +1,7 @@
 import type { Digest } from '../crypto/digest.ts'
 import type { Authorization } from './entities/authorization.ts'
 import type { TokenFields } from './entities/token.ts'
+import { frozen } from './frozen.ts'
 import type { ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 
@@ -89,13 +90,4 @@ export interface IssuedToken {
   readonly refreshToken: string | null
   /** Seconds; null: the token does not expire. */
   readonly expiresIn: number | null
-}
-
-/**
- * Freezes an object and its arrays. Look-ups may return one record to several requests, so a change by one request
- * would affect the other requests.
- */
-export const frozen = <T extends object>(record: T): T => {
-  for (const value of Object.values(record)) if (Array.isArray(value)) Object.freeze(value)
-  return Object.freeze(record)
 }

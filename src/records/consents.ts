@@ -14,7 +14,7 @@ const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('con
   declined: listOf(text),
 })
 
-/** A consent with what a redemption checks besides. @internal */
+/** A consent, with the user and the session that a redemption checks, and the IDs of the rows to insert. @internal */
 export interface Grant extends Pick<StoredGrant, 'session' | 'reserved'> {
   readonly consent: Consent
   /** Null if the user does not exist. */
