@@ -6,7 +6,7 @@ import { checkpointCodec } from '../../src/model/entities/audit-checkpoint.ts'
 import { authorizationCodec } from '../../src/model/entities/authorization.ts'
 import { clientCodec } from '../../src/model/entities/client.ts'
 import { consentCodec } from '../../src/model/entities/consent.ts'
-import { claimsOf, rowCodec } from '../../src/model/entities/entity.ts'
+import { claimsOf, entity } from '../../src/model/entities/entity.ts'
 import { flag, having, list, nullable, number, text } from '../../src/model/entities/field.ts'
 import { rotatedTokenCodec } from '../../src/model/entities/rotated-token.ts'
 import { sessionCodec } from '../../src/model/entities/session.ts'
@@ -96,7 +96,7 @@ describe('an entity', () => {
   })
 
   test('reads the values that the database assigns and that other tables contain, but does not write them [T4712]', () => {
-    const codec = rowCodec({ inner: fields, seal: text() })
+    const codec = entity('sample', { inner: fields, seal: text() })
     const row = {
       names: 'a b',
       is_on: 1,

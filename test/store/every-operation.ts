@@ -289,7 +289,7 @@ const others = async ({
   await store.auditCheckpoints.insert(whole)
   await store.auditCheckpoints.list(0, 10)
   await store.auditCheckpoints.latest(1)
-  for (const rows of Object.values(store.sealed) as readonly SealedRows<unknown>[]) {
+  for (const rows of Object.values(store.sealed) as readonly SealedRows[]) {
     const { rows: found, next } = await rows.notUnder('none', null, 1)
     if (next) await rows.notUnder('none', next, 1)
     await rows.countUnder('none', 10)

@@ -1,6 +1,5 @@
-import type { Sealed } from '../../crypto/sealed.ts'
-import { claimsOf, type RecordOf, type RowOf, rowCodec } from './entity.ts'
-import { number, text } from './field.ts'
+import { claimsOf, entity, type RecordOf } from './entity.ts'
+import { number, sealed, text } from './field.ts'
 
 const fields = {
   number: number(),
@@ -22,11 +21,10 @@ const fields = {
   /** The digest of the previous checkpoint. */
   previous: text(),
 }
-const row = { ...fields, seal: text<Sealed>() }
+export const checkpointClaims = claimsOf('audit_checkpoint', fields)
+const row = { ...fields, seal: sealed(checkpointClaims) }
 
 /** A record of the rows that the audit log contained at one time. Later changes of the rows contradict this record. */
 export interface AuditCheckpoint extends RecordOf<typeof fields> {}
 export interface SealedCheckpoint extends RecordOf<typeof row> {}
-export type CheckpointRow = RowOf<typeof row>
-export const checkpointCodec = rowCodec(row)
-export const checkpointClaims = claimsOf('audit_checkpoint', fields)
+export const checkpointCodec = entity('oauth2server_audit_checkpoint', row, { key: ['number'] })

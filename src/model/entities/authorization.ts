@@ -1,6 +1,6 @@
 import type { Digest } from '../../crypto/digest.ts'
 import type { CodeBinding } from '../authorization.ts'
-import { type RecordOf, type RowOf, rowCodec, type SourceOf } from './entity.ts'
+import { entity, type RecordOf, type SourceOf } from './entity.ts'
 import { having, json, list, nullable, number, text, userKey } from './field.ts'
 
 /** The fields of an authorization. */
@@ -37,5 +37,4 @@ const fields = {
 /** The result of one consent. Revocation and reuse detection apply to all tokens of an authorization. */
 export interface Authorization extends RecordOf<typeof fields> {}
 export interface NewAuthorization extends SourceOf<typeof fields> {}
-export type AuthorizationRow = RowOf<typeof fields>
-export const authorizationCodec = rowCodec(fields)
+export const authorizationCodec = entity('oauth2server_authorization', fields)

@@ -1,7 +1,17 @@
 import type { Digest } from '../../crypto/digest.ts'
-import type { Sealed } from '../../crypto/sealed.ts'
-import { blankOf, claimsOf, type RecordOf, type RowOf, rowCodec } from './entity.ts'
-import { type Field, flag, having, list, number, optional, text, userKey } from './field.ts'
+import { blankOf, type ColumnsOf, claimsOf, entity, type RecordOf } from './entity.ts'
+import {
+  type Field,
+  flag,
+  having,
+  list,
+  nullable,
+  number,
+  optional,
+  sealed,
+  text,
+  userKey,
+} from './field.ts'
 
 /** Every method by which a client can authenticate at the token endpoint. RFC 7591 §2. */
 export const tokenEndpointAuthMethods = [
@@ -91,22 +101,8 @@ const fields = {
   /** Milliseconds since the epoch. */
   createdAt: number(),
 }
-const row = {
-  fields,
-  /** The seal of the row, which detects changes that were not made by the server. */
-  seal: text<Sealed>(),
-  /** The seal of the fields that a token look-up reads. */
-  stateSeal: text<Sealed>(),
-}
-
 /** The stored fields of a client application. */
 export interface ClientFields extends RecordOf<typeof fields> {}
-export interface SealedClient extends RecordOf<typeof row> {}
-export type ClientRow = RowOf<typeof row> & {
-  /** Tokens of `client_credentials` with this ID or a lower ID are invalid. */
-  readonly own_tokens_until: number | null
-}
-export const clientCodec = rowCodec(row)
 /** The default fields of a client. */
 export const blankClient = blankOf(fields)
 export const clientClaims = claimsOf('client', fields)
@@ -122,3 +118,21 @@ export const clientStateClaims = claimsOf('client_state', fields, [
   'isDisabled',
   'allowedScopes',
 ])
+
+const row = {
+  fields,
+  /** The seal of the row, which detects changes that were not made by the server. */
+  seal: sealed(({ fields }: { fields: ClientFields }) => clientClaims(fields)),
+  /** The seal of the fields that a token look-up reads. */
+  stateSeal: sealed(({ fields }: { fields: ClientFields }) => clientStateClaims(fields)),
+}
+
+export interface SealedClient extends RecordOf<typeof row> {}
+export const clientCodec = entity('oauth2server_client', row, {
+  key: ['client_key'],
+  apart: {
+    /** Tokens of `client_credentials` with this ID or a lower ID are invalid. */
+    ownTokensUntil: nullable(number()),
+  },
+})
+export type ClientRow = ColumnsOf<typeof clientCodec>

@@ -1,6 +1,5 @@
-import type { Sealed } from '../../crypto/sealed.ts'
-import { claimsOf, type RecordOf, type RowOf, rowCodec } from './entity.ts'
-import { having, list, nullable, number, text, userKey } from './field.ts'
+import { claimsOf, entity, type RecordOf } from './entity.ts'
+import { having, list, nullable, number, sealed, text, userKey } from './field.ts'
 
 /** The fields of a consent. */
 const fields = {
@@ -19,11 +18,14 @@ const fields = {
    */
   reusedSince: having(nullable(number()), { since: 17, initial: null }),
 }
-const row = { consent: fields, seal: text<Sealed>() }
-
 /** A user's decision to grant scopes to a client, stored until the user withdraws the consent. */
 export interface Consent extends RecordOf<typeof fields> {}
-export interface SealedConsent extends RecordOf<typeof row> {}
-export type ConsentRow = RowOf<typeof row>
-export const consentCodec = rowCodec(row)
 export const consentClaims = claimsOf('consent', fields)
+
+const row = {
+  consent: fields,
+  seal: sealed(({ consent }: { consent: Consent }) => consentClaims(consent)),
+}
+
+export interface SealedConsent extends RecordOf<typeof row> {}
+export const consentCodec = entity('oauth2server_consent', row, { key: ['user_id', 'client_key'] })

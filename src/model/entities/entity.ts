@@ -58,21 +58,41 @@ type Row<S, Without> = Cells<S, Without> & Inner<S, Without>
 /** The row of a record, with the columns that its table stores. */
 export type RowOf<S extends Shape> = Row<S, { readonly place: 'joined' }>
 
+declare const types: unique symbol
+/** The types of the columns, which exist only for the compiler. */
+export interface Typed<All, Inserted> {
+  readonly [types]?: readonly [All, Inserted]
+}
+/** The columns of the table of an entity. */
+export type ColumnsOf<E> = E extends Typed<infer All, unknown> ? All : never
+/** The columns that an insert must write. */
+export type InsertedOf<E> = E extends Typed<unknown, infer Inserted> ? Inserted : never
+
 const isField = (part: AnyField | Fields): part is AnyField => typeof part.type === 'string'
 const columnOf = (name: string, { column }: AnyField): string =>
   column ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /**
- * Derives the conversions between a record and its row.
+ * Derives the table of a record, and the conversions between the record and its row.
+ * @param key the columns of the primary key
  * @param computed columns that are computed from the whole record and never read
+ * @param apart columns that other statements write and read
  */
-export const rowCodec = <const S extends Shape, const C extends Fields = Record<never, never>>(
+export const entity = <
+  const Table extends string,
+  const S extends Shape,
+  const C extends Fields = Record<never, never>,
+  const A extends Fields = Record<never, never>,
+>(
+  table: Table,
   shape: S,
-  computed?: C,
+  {
+    key = ['id'],
+    computed,
+    apart,
+  }: { readonly key?: readonly string[]; readonly computed?: C; readonly apart?: A } = {},
 ) => {
-  type Inserted = Row<S, { readonly place: string }> & {
-    readonly [Name in keyof C]: C[Name] extends { encode(record: never): infer Cell } ? Cell : never
-  }
+  type Inserted = Row<S, { readonly place: string }> & Cells<C, never>
   const stored = Object.entries(shape).flatMap(([name, part]) =>
     isField(part)
       ? [{ path: [name], column: columnOf(name, part), field: part }]
@@ -82,10 +102,14 @@ export const rowCodec = <const S extends Shape, const C extends Fields = Record<
           field,
         })),
   )
-  const inserted = [
-    ...stored.filter(({ field }) => field.place === undefined),
-    ...Object.entries(computed ?? {}).map(([column, field]) => ({ path: [], column, field })),
-  ]
+  const others = (fields: Fields = {}) =>
+    Object.entries(fields).map(([name, field]) => ({
+      path: [],
+      column: columnOf(name, field),
+      field,
+    }))
+  const inserted = [...stored.filter(({ field }) => field.place === undefined), ...others(computed)]
+  const all = [...stored, ...others(computed), ...others(apart)]
   const replaced = inserted.filter(({ field }) => field.isReplaced)
   const leaf = ({ path, field }: (typeof inserted)[number]) => new Leaf(path, field.encode)
   const names = (fields: typeof inserted) =>
@@ -99,7 +123,15 @@ export const rowCodec = <const S extends Shape, const C extends Fields = Record<
         isField(part) ? new Leaf([columnOf(name, part)], part.decode) : reader(part),
       ]),
     )
-  return {
+  const derived = {
+    table,
+    key,
+    /** Every column of the table. */
+    stored: all
+      .filter(({ field }) => field.place !== 'joined')
+      .map(({ column, field: { type, isNullable = false } }) => ({ column, type, isNullable })),
+    /** The sealed columns. */
+    seals: stored.flatMap(({ column, field: { seal } }) => (seal ? [{ column, ...seal }] : [])),
     /** The columns that an insert writes, in the order of `toCells`. */
     columns: names(inserted),
     /** The types of these columns. */
@@ -115,6 +147,11 @@ export const rowCodec = <const S extends Shape, const C extends Fields = Record<
     toReplacedCells: toCells(replaced),
     fromRow: creatorOf(reader(shape)) as (row: Row<S, never>) => RecordOf<S>,
   }
+  return derived as typeof derived &
+    Typed<
+      RowOf<S> & Cells<C, never> & Cells<A, never>,
+      Inserted & Cells<A, { readonly place: string }>
+    >
 }
 
 /** Derives the initial values of a record. */

@@ -1,4 +1,4 @@
-import type { Claims } from '../../crypto/sealed.ts'
+import type { Claims, Sealed, SealPurpose } from '../../crypto/sealed.ts'
 
 /** A value of a column. */
 export type Cell = number | string | null
@@ -12,9 +12,16 @@ export type SqlType = 'bigint' | 'integer' | 'text' | 'userKey'
 /** The conversions of a field. Without a conversion, the property, the column and the claim have the same value. */
 interface Conversions {
   readonly type: SqlType
+  readonly isNullable?: boolean
   readonly encode?: (value: never) => Cell
   readonly decode?: (cell: never) => unknown
   readonly claim?: (value: never) => Claims[number]
+}
+
+/** How a value is sealed. `claims` returns undefined for a record without the value. */
+export interface Seal {
+  readonly purpose: SealPurpose
+  readonly claims: (record: never) => Claims | undefined
 }
 
 /** How a field is stored and sealed. */
@@ -32,6 +39,8 @@ interface Options<Value = unknown> {
   readonly since?: number
   /** Whether a replacement of the row writes the column. */
   readonly isReplaced?: boolean
+  /** The seal of the value. */
+  readonly seal?: Seal
 }
 
 /** A field with values of any type. */
@@ -54,6 +63,12 @@ export type StoredOf<F> = F extends { readonly [types]?: readonly [unknown, infe
   : never
 
 export const text = <Value extends string = string>(): Field<Value, string> => ({ type: 'text' })
+
+/** A sealed value. */
+export const sealed = <Value extends string = Sealed>(
+  claims: Seal['claims'],
+  purpose: SealPurpose = 'row',
+): Field<Value, string> => ({ type: 'text', seal: { purpose, claims } })
 
 /** A number, the key of a row, or a time in milliseconds since the epoch. */
 export const number = (): Field<number, number> => ({ type: 'bigint' })
@@ -90,6 +105,7 @@ export const nullable = <Value, Stored extends Cell>(
   field: Field<Value, Stored>,
 ): Field<Value | null, Stored | null> => ({
   ...field,
+  isNullable: true,
   ...(field.encode && { encode: unlessNull(field.encode) }),
   ...(field.decode && { decode: unlessNull(field.decode) }),
   ...(field.claim && { claim: unlessNull(field.claim) }),

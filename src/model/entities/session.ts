@@ -1,7 +1,6 @@
 import type { Digest } from '../../crypto/digest.ts'
-import type { Sealed } from '../../crypto/sealed.ts'
-import { claimsOf, type RecordOf, type RowOf, rowCodec } from './entity.ts'
-import { number, text, userKey } from './field.ts'
+import { type ColumnsOf, claimsOf, entity, type RecordOf } from './entity.ts'
+import { number, sealed, text, userKey } from './field.ts'
 
 const fields = {
   /** The digest of the session identifier in the cookie. */
@@ -14,11 +13,11 @@ const fields = {
   expiresAt: number(),
   lastSeenAt: number(),
 }
+export const sessionClaims = claimsOf('session', fields)
 /** The fields of a session, with the seal of the row. */
-const row = { ...fields, seal: text<Sealed>() }
+const row = { ...fields, seal: sealed(sessionClaims) }
 
 /** The session of a user in a browser. */
 export interface StoredSession extends RecordOf<typeof row> {}
-export type SessionRow = RowOf<typeof row>
-export const sessionCodec = rowCodec(row)
-export const sessionClaims = claimsOf('session', fields)
+export const sessionCodec = entity('oauth2server_session', row)
+export type SessionRow = ColumnsOf<typeof sessionCodec>

@@ -1,6 +1,5 @@
-import type { Sealed } from '../../crypto/sealed.ts'
-import { claimsOf, type RecordOf, type RowOf, rowCodec } from './entity.ts'
-import { number, text } from './field.ts'
+import { claimsOf, entity, type RecordOf } from './entity.ts'
+import { number, sealed, text } from './field.ts'
 
 const fields = {
   /** The `kid` of the key (RFC 7517 §4.5). */
@@ -11,11 +10,10 @@ const fields = {
   /** Milliseconds since the epoch. */
   createdAt: number(),
 }
-const row = { ...fields, privateKey: text<Sealed>() }
+/** The claims of a private key, including the published public key. */
+export const signingKeyClaims = claimsOf('signing_key', fields)
+const row = { ...fields, privateKey: sealed(signingKeyClaims) }
 
 /** A stored key pair for signing tokens. */
 export interface StoredSigningKey extends RecordOf<typeof row> {}
-export type SigningKeyRow = RowOf<typeof row>
-export const signingKeyCodec = rowCodec(row)
-/** The claims of a private key, including the published public key. */
-export const signingKeyClaims = claimsOf('signing_key', fields)
+export const signingKeyCodec = entity('oauth2server_signing_key', row)

@@ -1,8 +1,8 @@
 import type { Digest } from '../../crypto/digest.ts'
 import type { Claims, Sealed } from '../../crypto/sealed.ts'
 import type { Authorization } from './authorization.ts'
-import { blankOf, claimsOf, type RecordOf, type RowOf, rowCodec, type SourceOf } from './entity.ts'
-import { flag, having, list, nullable, number, optional, text, userKey } from './field.ts'
+import { blankOf, claimsOf, entity, type RecordOf, type SourceOf } from './entity.ts'
+import { flag, having, list, nullable, number, optional, sealed, text, userKey } from './field.ts'
 
 /** A rotation and a rewrite only write the columns of these fields. Other values, such as the user, cannot change. */
 const isReplaced = { isReplaced: true } as const
@@ -36,15 +36,13 @@ const fields = {
   /** The digest of the OpenID Connect values that are stored with the authorization; null without such values. */
   loginDigest: having(optional(text()), sectors),
 }
-/** Each secret is stored twice: as a digest for look-ups, and as a sealed value. */
-const secrets = {
+/** The digests for look-ups, and the values that refer to other tokens. */
+const digests = {
   accessDigest: having(text<Digest>(), { ...isReplaced, column: 'access_token_digest' }),
-  accessToken: having(text<Sealed>(), isReplaced),
   refreshDigest: having(nullable(text<Digest>()), {
     ...isReplaced,
     column: 'refresh_token_digest',
   }),
-  refreshToken: having(nullable(text<Sealed>()), isReplaced),
   /** The ID of the new token, if this row is the former value of a rotated personal token; otherwise null. */
   successorId: nullable(number()),
   /** The digest of a replaced access token that remains valid for a while after the rotation; null without this token. */
@@ -52,30 +50,13 @@ const secrets = {
   /** The replaced access token remains valid until this time, in milliseconds since the epoch. */
   formerExpires: having(nullable(number()), isReplaced),
 }
-const row = { fields, ...secrets }
 
 /** The fields of a token without its secrets. */
 export interface TokenFields extends RecordOf<typeof fields> {}
-/** The row of a token, as it is inserted. */
-export interface NewToken extends Omit<RecordOf<typeof row>, 'fields'> {
-  readonly fields: Omit<TokenFields, 'id'>
-}
-export type TokenRow = RowOf<typeof row> & EndsAt
 /** The default fields of a token. */
 export const blankToken = blankOf(fields)
 
-/** A column that is computed for the index of the sweeper. */
-interface EndsAt {
-  /** The time at which both tokens have expired; null if they never expire. */
-  readonly ends_at: number | null
-}
-const endsAt = ({ fields: { expires, refreshExpires } }: NewToken): number | null =>
-  expires === null ? null : Math.max(expires, refreshExpires ?? 0)
-export const tokenCodec = rowCodec(row, {
-  ends_at: { type: 'bigint', encode: endsAt, isReplaced: true },
-})
-
-const access = claimsOf('access_token', { ...fields, ...secrets }, [
+const access = claimsOf('access_token', { ...fields, ...digests }, [
   'accessDigest',
   'clientKey',
   'userId',
@@ -93,7 +74,7 @@ const access = claimsOf('access_token', { ...fields, ...secrets }, [
   'formerDigest',
   'formerExpires',
 ])
-const refresh = claimsOf('refresh_token', { ...fields, ...secrets }, [
+const refresh = claimsOf('refresh_token', { ...fields, ...digests }, [
   'refreshDigest',
   'clientKey',
   'userId',
@@ -117,9 +98,8 @@ export const accessClaims = ({
   successorId,
   formerDigest,
   formerExpires,
-}: Pick<NewToken, 'accessDigest' | 'successorId' | 'formerDigest' | 'formerExpires'> & {
-  readonly fields: Source
-}): Claims => access({ ...fields, accessDigest, successorId, formerDigest, formerExpires })
+}: Omit<RecordOf<typeof digests>, 'refreshDigest'> & { readonly fields: Source }): Claims =>
+  access({ ...fields, accessDigest, successorId, formerDigest, formerExpires })
 
 /** The fields of an authorization that limit its tokens. */
 export type Granted = Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
@@ -133,3 +113,44 @@ export const refreshClaims = (
   fields: Source,
   { scopes, resources, createdAt }: Granted,
 ): Claims => refresh({ ...fields, refreshDigest, scopes, resources, createdAt })
+
+/** Each secret is stored twice: as a digest for look-ups, and as a sealed value. */
+const row = {
+  fields,
+  ...digests,
+  accessToken: having(sealed(accessClaims, 'token'), isReplaced),
+  refreshToken: having(
+    nullable(
+      sealed(
+        ({ refreshDigest, fields, granted }: NewToken & { readonly granted: Granted }) =>
+          refreshDigest === null ? undefined : refreshClaims(refreshDigest, fields, granted),
+        'token',
+      ),
+    ),
+    isReplaced,
+  ),
+}
+
+/** The row of a token, as it is inserted. */
+export interface NewToken extends RecordOf<typeof digests> {
+  readonly fields: Omit<TokenFields, 'id'>
+  readonly accessToken: Sealed
+  readonly refreshToken: Sealed | null
+}
+
+/** A column that is computed for the index of the sweeper: the time at which both tokens have expired, or null. */
+const endsAt = {
+  ...nullable(number()),
+  isReplaced: true,
+  encode: ({ fields: { expires, refreshExpires } }: NewToken): number | null =>
+    expires === null ? null : Math.max(expires, refreshExpires ?? 0),
+} as const
+export const tokenCodec = entity('oauth2server_token', row, {
+  computed: { endsAt },
+  apart: {
+    lastUsedAt: nullable(number()),
+    lastUsedAddress: nullable(text()),
+    /** The scopes that guards required from a personal token. */
+    usedScopes: having(text(), { place: 'assigned' }),
+  },
+})

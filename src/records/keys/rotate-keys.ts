@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
+import { type SealedKind, sealedEntities } from '../../model/entities/all.ts'
 import { callback, onlyMembers } from '../../model/members.ts'
-import type { ResealedRow, RowKey, SealedRows } from '../../store/contract/sealed.ts'
+import type { ResealedRow, RowKey } from '../../store/contract/sealed.ts'
 import { AuditChain } from '../audit/audit-chain.ts'
 import type { RecordsContext } from '../context.ts'
-import { type RowOf, type SealedKind, sealedAnew } from '../seals/sealed-values.ts'
+import { sealedAnew } from '../seals/sealed-values.ts'
 
 /** The progress of a rotation of the secret keys. */
 export interface KeyRotationProgress {
@@ -57,16 +58,7 @@ const maxRounds = 5
 /** The maximum lifetime in seconds of values that wait for a decision or a form of a user. */
 const timeToDecide = 600
 
-const kinds = [
-  'tokens',
-  'rotations',
-  'clients',
-  'consents',
-  'sessions',
-  'users',
-  'signingKeys',
-  'auditCheckpoints',
-] as const
+const kinds = Object.keys(sealedEntities) as SealedKind[]
 
 /**
  * Seals the stored rows under the current key, in batches. Skips unreadable rows and the audit events. Servers can
@@ -150,12 +142,12 @@ const resealPart = async (
   }
 }
 
-const tryReseal = async <K extends SealedKind>(
-  kind: K,
+const tryReseal = async (
+  kind: SealedKind,
   after: RowKey | null,
   { store, keys }: RecordsContext,
 ): Promise<Part> => {
-  const sealed = store.sealed[kind] as unknown as SealedRows<RowOf<K>>
+  const sealed = store.sealed[kind]
   const { rows, next } = await sealed.notUnder(keys.currentId, after, batch)
   const resealed: ResealedRow[] = []
   const unreadable: (string | null)[] = []

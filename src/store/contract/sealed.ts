@@ -1,32 +1,25 @@
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { AuditCheckpoint } from '../../model/entities/audit-checkpoint.ts'
-import type { Authorization } from '../../model/entities/authorization.ts'
-import type { SealedClient } from '../../model/entities/client.ts'
-import type { SealedConsent } from '../../model/entities/consent.ts'
-import type { StoredRotation } from '../../model/entities/rotated-token.ts'
-import type { StoredSession } from '../../model/entities/session.ts'
-import type { StoredSigningKey } from '../../model/entities/signing-key.ts'
-import type { User } from '../../model/user.ts'
-import type { StoredToken } from './tokens.ts'
+import type { SealedKind } from '../../model/entities/all.ts'
 
 /** The primary key of a row. */
 export type RowKey = readonly (string | number)[]
 
 /** A row with its sealed values, in the state in which the row was read. */
-export interface SealedRow<Row> {
+export interface SealedRow {
   readonly key: RowKey
   readonly sealed: readonly (Sealed | null)[]
-  readonly row: Row
+  /** The record of the row. */
+  readonly row: object
 }
 
 /** The new sealed values of a row, in the order of the former values. */
 export interface ResealedRow {
-  readonly before: Pick<SealedRow<unknown>, 'key' | 'sealed'>
+  readonly before: Pick<SealedRow, 'key' | 'sealed'>
   readonly sealed: readonly (Sealed | null)[]
 }
 
 /** The rows of one table with sealed values. */
-export interface SealedRows<Row> {
+export interface SealedRows {
   /** The name of the table. */
   readonly table: string
   /**
@@ -37,7 +30,7 @@ export interface SealedRows<Row> {
     keyId: string,
     after: RowKey | null,
     limit: number,
-  ): Promise<{ readonly rows: readonly SealedRow<Row>[]; readonly next: RowKey | null }>
+  ): Promise<{ readonly rows: readonly SealedRow[]; readonly next: RowKey | null }>
   /**
    * Writes the new sealed values. Skips locked rows, and rows that have changed since they were read.
    * @returns the number of written rows
@@ -57,15 +50,4 @@ export interface SealedRows<Row> {
  * The rows that must be sealed again after a rotation of the secret key. Transient values are not included, because
  * they expire soon. Rows of the audit log are not included, because sealed checkpoints cover them.
  */
-export interface SealedStore {
-  readonly tokens: SealedRows<
-    StoredToken & { readonly granted: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'> }
-  >
-  readonly rotations: SealedRows<StoredRotation>
-  readonly clients: SealedRows<SealedClient>
-  readonly consents: SealedRows<SealedConsent>
-  readonly sessions: SealedRows<StoredSession>
-  readonly users: SealedRows<User>
-  readonly signingKeys: SealedRows<StoredSigningKey>
-  readonly auditCheckpoints: SealedRows<AuditCheckpoint>
-}
+export type SealedStore = Readonly<Record<SealedKind, SealedRows>>

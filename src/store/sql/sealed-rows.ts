@@ -5,16 +5,17 @@ import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 
 /** A table with sealed values, and the conversion of its rows. */
-export interface SealedTable<TableRow, Row> {
-  readonly table: keyof Tables
+export interface SealedTable {
+  readonly table: string
   /** The columns of the primary key. */
-  readonly key: readonly (keyof TableRow & string)[]
-  /** The sealed columns. */
-  readonly columns: readonly (keyof TableRow & string)[]
+  readonly key: readonly string[]
+  readonly seals: readonly { readonly column: string }[]
   /** Values of other tables that the seal covers. */
   readonly joinedValues?: RawBuilder<unknown>
-  fromRow(row: TableRow): Row
+  fromRow(row: never): object
 }
+
+type TableRow = Readonly<Record<string, Sealed | string | number | null>>
 
 /** The maximum number of rows that one statement writes. */
 const maxPerStatement = 50
@@ -26,10 +27,11 @@ const either = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown>
   sql`(${sql.join(conditions, sql` or `)})`
 
 /** Reads and writes the sealed rows of a table. Every statement reads a bounded number of rows. */
-export const sealedRows = <TableRow, Row>(
+export const sealedRows = (
   { read, write, transact, locking, inTransaction }: Handle,
-  { table, key, columns, joinedValues, fromRow }: SealedTable<TableRow, Row>,
-): SealedRows<Row> => {
+  { table, key, seals, joinedValues, fromRow }: SealedTable,
+): SealedRows => {
+  const columns = seals.map(({ column }) => column)
   const from = sql.table(table)
   const keyColumns = sql`(${refs(key)})`
   const isKey = (rowKey: RowKey) => sql`${keyColumns} = (${sql.join(rowKey)})`
@@ -101,10 +103,10 @@ export const sealedRows = <TableRow, Row>(
         )
       return {
         rows: rows.map(
-          (row): SealedRow<Row> => ({
+          (row): SealedRow => ({
             key: keyOf(row),
             sealed: columns.map((name) => row[name] as Sealed | null),
-            row: fromRow(row),
+            row: fromRow(row as never),
           }),
         ),
         next,

@@ -1,126 +1,131 @@
 import type { Generated } from 'kysely'
-import type { CheckpointRow } from '../../model/entities/audit-checkpoint.ts'
-import type { AuthorizationRow } from '../../model/entities/authorization.ts'
-import type { ClientRow } from '../../model/entities/client.ts'
-import type { ConsentRow } from '../../model/entities/consent.ts'
-import type { Flag } from '../../model/entities/field.ts'
-import type { RotatedTokenRow } from '../../model/entities/rotated-token.ts'
-import type { SessionRow } from '../../model/entities/session.ts'
-import type { SigningKeyRow } from '../../model/entities/signing-key.ts'
-import type { TokenRow } from '../../model/entities/token.ts'
-import type { UserRow } from '../../model/entities/user.ts'
+import { entities } from '../../model/entities/all.ts'
+import { type ColumnsOf, entity, type InsertedOf } from '../../model/entities/entity.ts'
+import {
+  type Field,
+  flag,
+  having,
+  nullable,
+  number,
+  text,
+  userKey,
+} from '../../model/entities/field.ts'
 import type { SweeperNoteKind } from '../contract/sweeper.ts'
 
-type Assigned<Row, Column extends keyof Row> = Omit<Row, Column> & {
-  [Name in Column]: Generated<Row[Name]>
-}
+const count: Field<number, number> = { ...number(), type: 'integer' }
+const kind = <Kind extends string>() => text<Kind>() as Field<Kind, Kind>
+
+/** The tables whose rows are no records of the model. */
+const others = [
+  /** The logos of verified clients. */
+  entity(
+    'oauth2server_client_logo',
+    {
+      clientKey: number(),
+      digest: nullable(text()),
+      /** In base64. */
+      image: nullable(text()),
+      /** The time at which a fetch was requested or last started; null if no fetch is pending. */
+      requestedAt: nullable(number()),
+      /** The reason why the last fetch failed; null if the fetch did not fail. */
+      problem: nullable(text()),
+    },
+    { key: ['client_key'] },
+  ),
+  /** The logins of users at clients. Each row records that a client received an ID token in a session. */
+  entity('oauth2server_client_login', {
+    id: text(),
+    authorizationId: nullable(number()),
+    sessionId: text(),
+    sid: text(),
+    clientKey: number(),
+    userId: userKey(),
+    isOffline: flag(),
+    expiresAt: number(),
+  }),
+  /** Logouts of which clients must be notified. */
+  entity('oauth2server_logout_notice', {
+    id: text(),
+    clientKey: number(),
+    userId: text(),
+    sid: text(),
+    attempts: count,
+    /** The time of the next attempt, or the end of the claim of the process that is sending the notice. */
+    dueAt: number(),
+    expiresAt: number(),
+  }),
+  /** Deleted clients and built-in users that may still have rows. */
+  entity(
+    'oauth2server_removal',
+    { kind: kind<'client' | 'user'>(), key: number(), at: number() },
+    { key: ['kind', 'key'] },
+  ),
+  /** Times that the sweeper stores for its next run. */
+  entity(
+    'oauth2server_sweeper_note',
+    { kind: kind<SweeperNoteKind>(), key: text(), at: number() },
+    { key: ['kind', 'key'] },
+  ),
+  entity(
+    'oauth2server_transient',
+    {
+      key: text(),
+      value: nullable(text()),
+      count,
+      expiresAt: number(),
+      /** A digest of the owner, if the values of each owner are counted. */
+      owner: nullable(text()),
+    },
+    { key: ['key'] },
+  ),
+  /** The numbers of routine events in each hour; `at` is the start of the hour. Each process writes separate rows. */
+  entity(
+    'oauth2server_audit_count',
+    {
+      at: number(),
+      clientId: text(),
+      event: text(),
+      grantType: text(),
+      /** Empty for tokens without a user. */
+      userId: text(),
+      writer: number(),
+      count: number(),
+    },
+    { key: ['at', 'client_id', 'event', 'grant_type', 'user_id', 'writer'] },
+  ),
+  entity('oauth2server_secret_key', { id: text(), createdAt: number() }),
+  entity('oauth2server_audit', {
+    id: having(number(), { place: 'assigned' }),
+    at: number(),
+    event: text(),
+    actor: text(),
+    actorId: nullable(text()),
+    actorEmail: text(),
+    userId: nullable(text()),
+    userEmail: nullable(text()),
+    clientId: nullable(text()),
+    tokenId: nullable(number()),
+    authorizationId: nullable(number()),
+    subject: text(),
+    address: text(),
+    userAgent: text(),
+    requestId: nullable(text()),
+    isRoutine: flag(),
+    details: text(),
+    seal: text(),
+  }),
+] as const
 
 /**
- * The tables. Times are milliseconds since the epoch. A list is a text with a space between the entries;
- * `redirect_uris` has a line break instead. User IDs have the key type of the user table. In the audit tables, user IDs
- * are text.
+ * All tables. Times are milliseconds since the epoch. User IDs have the key type of the user table. In the audit tables,
+ * user IDs are text.
  */
-export interface Tables {
-  oauth2server_user: UserRow
-  oauth2server_client: ClientRow
-  /** The logos of verified clients. */
-  oauth2server_client_logo: {
-    client_key: number
-    digest: string | null
-    /** In base64. */
-    image: string | null
-    /** The time at which a fetch was requested or last started; null if no fetch is pending. */
-    requested_at: number | null
-    /** The reason why the last fetch failed; null if the fetch did not fail. */
-    problem: string | null
-  }
-  oauth2server_authorization: Assigned<AuthorizationRow, 'id'>
-  oauth2server_token: Assigned<TokenRow, 'id'> & {
-    last_used_at: number | null
-    last_used_address: string | null
-    /** The scopes that guards required from a personal token. */
-    used_scopes: Generated<string>
-  }
-  oauth2server_rotated_refresh_token: RotatedTokenRow
-  oauth2server_consent: ConsentRow
-  oauth2server_session: SessionRow
-  /** The logins of users at clients. Each row records that a client received an ID token in a session. */
-  oauth2server_client_login: {
-    id: string
-    authorization_id: number | null
-    session_id: string
-    sid: string
-    client_key: number
-    user_id: number | string
-    is_offline: Flag
-    expires_at: number
-  }
-  /** Logouts of which clients must be notified. */
-  oauth2server_logout_notice: {
-    id: string
-    client_key: number
-    user_id: string
-    sid: string
-    attempts: number
-    /** The time of the next attempt, or the end of the claim of the process that is sending the notice. */
-    due_at: number
-    expires_at: number
-  }
-  /** Deleted clients and built-in users that may still have rows. */
-  oauth2server_removal: {
-    kind: 'client' | 'user'
-    key: number
-    at: number
-  }
-  /** Times that the sweeper stores for its next run. */
-  oauth2server_sweeper_note: {
-    kind: SweeperNoteKind
-    key: string
-    at: number
-  }
-  oauth2server_transient: {
-    key: string
-    value: string | null
-    count: number
-    expires_at: number
-    /** A digest of the owner, if the values of each owner are counted. */
-    owner: string | null
-  }
-  oauth2server_audit: {
-    id: Generated<number>
-    at: number
-    event: string
-    actor_id: string | null
-    actor_email: string
-    client_id: string | null
-    token_id: number | null
-    subject: string
-    address: string
-    actor: string
-    user_id: string | null
-    user_email: string | null
-    authorization_id: number | null
-    user_agent: string
-    request_id: string | null
-    is_routine: Flag
-    details: string
-    seal: string
-  }
-  oauth2server_audit_checkpoint: CheckpointRow
-  /** The numbers of routine events in each hour; `at` is the start of the hour. Each process writes separate rows. */
-  oauth2server_audit_count: {
-    at: number
-    client_id: string
-    event: string
-    grant_type: string
-    /** Empty for tokens without a user. */
-    user_id: string
-    writer: number
-    count: number
-  }
-  oauth2server_signing_key: SigningKeyRow
-  oauth2server_secret_key: {
-    id: string
-    created_at: number
-  }
+export const tables = [...Object.values(entities), ...others] as const
+
+type TableOf<E> = {
+  readonly [Name in keyof ColumnsOf<E>]: Name extends keyof InsertedOf<E>
+    ? ColumnsOf<E>[Name]
+    : Generated<ColumnsOf<E>[Name]>
 }
+
+export type Tables = { [E in (typeof tables)[number] as E['table']]: TableOf<E> }
