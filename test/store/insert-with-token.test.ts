@@ -111,6 +111,34 @@ describe.each(Object.entries(databases))('%s: a code is redeemed at once', (name
     expect((await written(right)).events).toHaveLength(1)
   })
 
+  check('inserts that are refused do not refuse the inserts beside them [T4801]', async () => {
+    const [first, withdrawn, last] = [await rows(), await rows(), await rows()]
+    const replayed = await again(first)
+    const { userId } = withdrawn.authorization
+    if (userId !== null) await store.consents.deleteOfUser(userId)
+    const all = [first, withdrawn, replayed, last]
+    const results = await Promise.all(all.map((one) => insert(one)))
+    expect(results.map(Boolean)).toEqual([true, false, false, true])
+    for (const one of [first, last]) {
+      const { token, events, made } = await written(one)
+      expect(token?.fields.authorizationId).toBe(made?.id)
+      expect(events).toHaveLength(1)
+    }
+  })
+
+  if (name === 'PostgreSQL')
+    check('a locked consent delays no insert beside it [T4802]', async () => {
+      const [held, free] = [await rows(), await rows()]
+      const { userId } = held.authorization
+      const { waiting } = await other.transaction(async (tx) => {
+        if (userId !== null) await tx.consents.deleteOfUser(userId)
+        const waiting = insert(held)
+        expect(await insert(free)).toBeDefined()
+        return { waiting }
+      })
+      expect(await waiting).toBeUndefined()
+    })
+
   const refused: Readonly<Record<string, (all: AuthorizedToken) => Promise<AuthorizedToken>>> = {
     'the consent was withdrawn': async (all) => {
       const { userId } = all.authorization

@@ -58,6 +58,14 @@ export const transientsContract = (
       expect(await one.get(key, 0)).toBe(`v${put.indexOf(true)}`)
     })
 
+    test('a key that no database can store disturbs no look-up beside it [T4803]', async () => {
+      const { one, key } = both()
+      await one.put(key, 'value', 10, 0)
+      const keys = ['a\0', key, '\ud800', key]
+      const found = await Promise.all(keys.map((each) => one.get(each, 0)))
+      expect(found).toEqual([undefined, 'value', undefined, 'value'])
+    })
+
     test('take() returns the value to exactly one of 50 concurrent callers, and to no later caller', async () => {
       const { one, other, either, key } = both()
       await one.put(key, 'value', 10, 0)

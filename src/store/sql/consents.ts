@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { consentCodec } from '../../model/entities/consent.ts'
 import type { ConsentStore } from '../contract/authorizations.ts'
-import { byKey, type Handle, holds, keyOf, prepared, type TableHandle } from './handle.ts'
+import { byKey, type Handle, holds, keyOf, lookupBy, prepared, type TableHandle } from './handle.ts'
 import { joinedSession, joinedSessionColumns } from './sessions.ts'
 import {
   hasCreationTimes,
@@ -43,32 +43,41 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
         .$if(holds(handle), (q) => (isShared ? q.forShare(['s']) : q.forNoKeyUpdate(['s']))),
     )
   const [findShared, findToChange] = [find(true), find(false)]
-  const findOfSession = prepared(handle, read, 'consents.findOfSession', (sessionId, clientId) =>
-    ofClient(clientId).where('s.user_id', '=', ({ selectFrom }) =>
-      selectFrom('oauth2server_session').select('user_id').where('id', '=', sessionId),
-    ),
+  const findOfSession = lookupBy(
+    handle,
+    'consents.findOfSession',
+    { session_id: 'text', client_id: 'text' },
+    (sessionId, clientId) =>
+      ofClient(clientId).where('s.user_id', '=', ({ selectFrom }) =>
+        selectFrom('oauth2server_session').select('user_id').where('id', '=', sessionId),
+      ),
   )
   // PostgreSQL inserts the rows in one statement, so their IDs must be known before.
   const nextId = (table: string) =>
     sql<number>`nextval(pg_get_serial_sequence(${sql.lit(`oauth2server_${table}`)}, 'id'))`
-  const findGrant = prepared(handle, read, 'consents.findGrant', (userId, clientId, sessionId) =>
-    ofClient(clientId)
-      .leftJoin('oauth2server_session as n', (join) =>
-        join
-          .on(byKey(handle, 'n.id', sql`cast(${sessionId} as text)`))
-          .onRef('n.user_id', '=', 's.user_id')
-          .on(isThere(handle, { userId: 'n.user_id', createdAt: 'n.created_at' }, 'u')),
-      )
-      .select(userColumnsOf(handle))
-      .select(joinedSessionColumns)
-      .$if(hot !== undefined && locking, (q) =>
-        q.select([nextId('authorization').as('authorizationId'), nextId('token').as('tokenId')]),
-      )
-      .where('s.user_id', '=', userId),
+  const grantValues = { user_id: 'userKey', client_id: 'text', session_id: 'text' } as const
+  const findGrant = lookupBy(
+    handle,
+    'consents.findGrant',
+    grantValues,
+    (userId, clientId, sessionId) =>
+      ofClient(clientId)
+        .leftJoin('oauth2server_session as n', (join) =>
+          join
+            .on(byKey(handle, 'n.id', sql`cast(${sessionId} as text)`))
+            .onRef('n.user_id', '=', 's.user_id')
+            .on(isThere(handle, { userId: 'n.user_id', createdAt: 'n.created_at' }, 'u')),
+        )
+        .select(userColumnsOf(handle))
+        .select(joinedSessionColumns)
+        .$if(hot !== undefined && locking, (q) =>
+          q.select([nextId('authorization').as('authorizationId'), nextId('token').as('tokenId')]),
+        )
+        .where('s.user_id', '=', userId),
   )
   return {
     async findGrant(userId, clientId, sessionId) {
-      const [row] = (await findGrant(userId, clientId, sessionId)).rows
+      const row = await findGrant(userId, clientId, sessionId)
       if (!row) return undefined
       const { authorizationId, tokenId } = row
       return {
@@ -85,8 +94,8 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
     },
 
     async findOfSession(sessionId, clientId) {
-      const { rows } = await findOfSession(sessionId, clientId)
-      return rows[0] && consentCodec.fromRow(rows[0])
+      const row = await findOfSession(sessionId, clientId)
+      return row && consentCodec.fromRow(row)
     },
 
     async insert(consent) {

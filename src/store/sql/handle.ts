@@ -4,8 +4,10 @@ import {
   type Kysely,
   type QueryResult,
   type RawBuilder,
+  type SelectQueryBuilder,
   sql,
 } from 'kysely'
+import type { SqlType } from '../../model/entities/field.ts'
 import type { UsersLocation } from '../../model/user-table.ts'
 import type { HotPaths } from './hot-paths.ts'
 import type { Tables } from './tables.ts'
@@ -120,6 +122,76 @@ export const prepared = <Row>(
     return { rows: rows as Row[], numAffectedRows: changes }
   }
 }
+
+/** The names and types of the values of a statement. */
+type ValueTypes = Readonly<Record<string, SqlType>>
+
+/** Begins a statement with the table `g`, which has a row for each object in the JSON array `rows`. */
+const withGiven = (
+  { types }: Pick<Handle, 'types'>,
+  columns: ValueTypes,
+  rows: RawBuilder<never>,
+  statement: RawBuilder<unknown>,
+) => {
+  const all: ValueTypes = { given: 'integer', ...columns }
+  const typed = Object.entries(all).map(
+    ([name, type]) => `${name} ${type === 'userKey' ? types.userKey : type}`,
+  )
+  return sql<never>`with g as materialized (
+    select * from json_to_recordset(${rows}) as given (${sql.raw(typed.join(', '))})
+  ) ${statement}`
+}
+
+/**
+ * Returns a function that finds one row by several values. If the store shares statements, concurrent calls run one
+ * statement.
+ * @param build builds the query from the values, in the order of `types`
+ */
+export const lookupBy = <Row extends object>(
+  handle: Handle,
+  name: string,
+  types: ValueTypes,
+  build: (...values: RawBuilder<never>[]) => SelectQueryBuilder<never, never, Row>,
+): ((...values: readonly unknown[]) => Promise<Row | undefined>) => {
+  const { hot, read } = handle
+  const names = Object.keys(types)
+  const find = prepared(handle, read, name, build, names.length)
+  const alone = async (...values: readonly unknown[]) => (await find(...values)).rows[0]
+  if (!hot?.shared) return alone
+  // PostgreSQL does not merge a subquery with an offset, so it looks up the row of each object by its indexes.
+  const query = build(...names.map((name) => sql.ref<never>(`g.${name}`))).offset(sql.lit(0))
+  const found = sql`select g.given, found.* from g cross join lateral ${query} as found`
+  const shared = hot.shared<Row>(
+    withGiven(handle, types, firstParameter, found).compile(read).sql,
+    {
+      isWrite: false,
+      alone: (values) => alone(...Object.values(values)),
+    },
+  )
+  return (...values) =>
+    shared(Object.fromEntries(names.map((name, index) => [name, values[index]])))
+}
+
+/**
+ * Returns a function that writes a row on PostgreSQL. If the store shares statements, concurrent calls run one statement.
+ * @param statement reads the table `g` with the columns of `types`, and selects `g.given` for each written row
+ */
+export const writeShared = (
+  handle: Handle,
+  name: string,
+  types: ValueTypes,
+  statement: RawBuilder<unknown>,
+): ((values: object) => Promise<object | undefined>) => {
+  const { hot, write } = handle
+  const run = prepared(handle, write, name, (rows) => withGiven(handle, types, rows, statement))
+  const alone = async (values: object) =>
+    (await run(JSON.stringify([{ given: 0, ...values }]))).rows[0]
+  if (!hot?.shared) return alone
+  const text = withGiven(handle, types, firstParameter, statement).compile(write).sql
+  return hot.shared(text, { isWrite: true, alone })
+}
+
+const firstParameter = sql.raw<never>('$1')
 
 /** Returns the columns of a row with their placeholders. */
 export const valuesOf = <Name extends string>(

@@ -21,6 +21,21 @@ export interface HotPaths {
    * batches.
    */
   lookup<Row>(lookup: Lookup<Row>): (key: string) => Promise<Row | undefined>
+  /**
+   * Returns a function that runs a statement together with concurrent calls. The only parameter of the statement is a
+   * JSON array with an object for each call. The column `given` of a row is the index of its call. Undefined if
+   * statements are not shared.
+   * @param options.alone runs one call after a batch that failed without effect
+   */
+  readonly shared?:
+    | (<Row extends object>(
+        statement: string,
+        options: {
+          readonly isWrite: boolean
+          readonly alone: (values: object) => Promise<Row | undefined>
+        },
+      ) => (values: object) => Promise<Row | undefined>)
+    | undefined
   /** Runs a statement in the commit of concurrent writes; undefined if each statement has a commit of its own. */
   readonly write?: (
     sql: string,

@@ -1,36 +1,24 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Room, Transients } from '../contract/transients.ts'
-import { type Handle, prepared, unindexed } from './handle.ts'
+import { sql } from 'kysely'
+import type { Transients } from '../contract/transients.ts'
+import { type Handle, lookupBy, prepared, unindexed, writeShared } from './handle.ts'
 
 /** Stores short-lived values in the database, so that no other system is required and a restart loses no values. */
 export const sqlTransients = (handle: Handle): Transients => {
   const { read, write, purge, locking } = handle
-  /**
-   * Deletes the surplus values of an owner, without those that expire last. The statement skips locked rows, because a
-   * concurrent statement is deleting them.
-   */
-  const deleteSurplus = (
-    owner: RawBuilder<never>,
-    key: RawBuilder<never>,
-    kept: RawBuilder<never>,
-  ) => sql`
+  const surplus = prepared(
+    handle,
+    write,
+    'transients.surplus',
+    (owner, key, kept) => sql`
     delete from oauth2server_transient where key in (
-      select key from oauth2server_transient where key in (
-        select key from oauth2server_transient where owner = ${owner} and key <> ${key}
-        order by expires_at desc limit ${locking ? sql`all` : sql`-1`} offset ${kept}
-      ) ${locking ? sql`for update skip locked` : sql``}
-    )`
-  const surplus = prepared(handle, write, 'transients.surplus', deleteSurplus)
-  const writing = (operation: 'put' | 'set', isCounted: boolean) => {
-    const name = `transients.${operation}${isCounted ? ', counted' : ''}`
-    return prepared(handle, write, name, (key, value, expires_at, now, owner, kept) => {
+      select key from oauth2server_transient where owner = ${owner} and key <> ${key}
+      order by expires_at desc limit -1 offset ${kept}
+    )`,
+  )
+  const writing = (operation: 'put' | 'set') =>
+    prepared(handle, write, `transients.${operation}`, (key, value, expires_at, now, owner) => {
       const row = { value, count: 0, expires_at, owner }
-      // In PostgreSQL, one statement writes the value and deletes the surplus, so that there is one round trip.
-      const into =
-        isCounted && locking
-          ? write.with('surplus', () => sql`(${deleteSurplus(owner, key, kept)})` as never)
-          : write
-      return into
+      return write
         .insertInto('oauth2server_transient')
         .values({ key, ...row })
         .onConflict((c) => {
@@ -42,13 +30,56 @@ export const sqlTransients = (handle: Handle): Transients => {
         })
         .returning('key')
     })
+  // In PostgreSQL, one statement writes the value and deletes the surplus, so that there is one round trip. The statement
+  // skips locked rows, because a concurrent statement is deleting them.
+  const writingOnce = (operation: 'put' | 'set') =>
+    writeShared(
+      // A value that is replaced may be locked, and must not delay other values.
+      operation === 'put' ? handle : { ...handle, hot: undefined },
+      `transients.${operation}`,
+      {
+        key: 'text',
+        value: 'text',
+        expires_at: 'bigint',
+        now: 'bigint',
+        owner: 'text',
+        kept: 'integer',
+      },
+      sql`, surplus as (
+        delete from oauth2server_transient where key = any(array(
+          select key from oauth2server_transient where key = any(array(
+            select old.key from g cross join lateral (
+              select key from oauth2server_transient as t where t.owner = g.owner and t.key <> g.key
+              order by t.expires_at desc offset g.kept
+            ) as old
+          )) for update skip locked
+        ))
+      ), written as (
+        insert into oauth2server_transient as t (key, value, count, expires_at, owner)
+        select distinct on (key) key, value, 0, expires_at, owner from g order by key, given
+        on conflict (key) do update
+        set value = excluded.value, count = 0, expires_at = excluded.expires_at, owner = excluded.owner
+        ${operation === 'set' ? sql`` : sql`where t.expires_at <= (select min(now) from g)`}
+        returning key
+      ) select min(given) as given from g where key in (select key from written) group by key`,
+    )
+  const writer = (operation: 'put' | 'set'): Transients['put'] => {
+    if (locking) {
+      const write = writingOnce(operation)
+      return async (key, value, expires_at, now, room) => {
+        const { owner = null, most = 1 } = room ?? {}
+        return (await write({ key, value, expires_at, now, owner, kept: most - 1 })) !== undefined
+      }
+    }
+    const write = writing(operation)
+    return async (key, value, expiresAt, now, room) => {
+      if (room) await surplus(room.owner, key, room.most - 1)
+      const { rows } = await write(key, value, expiresAt, now, room?.owner ?? null)
+      return rows.length > 0
+    }
   }
-  const [put, putCounted] = [writing('put', false), writing('put', true)]
-  const [set, setCounted] = [writing('set', false), writing('set', true)]
-  const makeRoom = async ({ owner, most }: Room, key: string) => {
-    if (!locking) await surplus(owner, key, most - 1)
-  }
-  const get = prepared(handle, read, 'transients.get', (key, now) =>
+  const [put, set] = [writer('put'), writer('set')]
+  const get = lookupBy(handle, 'transients.get', { key: 'text', now: 'bigint' }, (key, now) =>
     read
       .selectFrom('oauth2server_transient')
       .select('value')
@@ -83,23 +114,14 @@ export const sqlTransients = (handle: Handle): Transients => {
     write.deleteFrom('oauth2server_transient').where('key', '=', key),
   )
   return {
-    async put(key, value, expiresAt, now, room) {
-      if (room) await makeRoom(room, key)
-      const { rows } = room
-        ? await putCounted(key, value, expiresAt, now, room.owner, room.most - 1)
-        : await put(key, value, expiresAt, now, null)
-      return rows.length > 0
-    },
+    put,
 
     async set(key, value, expiresAt, now, room) {
-      if (room) await makeRoom(room, key)
-      if (room) await setCounted(key, value, expiresAt, now, room.owner, room.most - 1)
-      else await set(key, value, expiresAt, now, null)
+      await set(key, value, expiresAt, now, room)
     },
 
     async get(key, now) {
-      const { rows } = await get(key, now)
-      return rows[0]?.value ?? undefined
+      return (await get(key, now))?.value ?? undefined
     },
 
     async getMany(keys, now) {

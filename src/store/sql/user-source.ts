@@ -85,6 +85,10 @@ export const isThere = (
   return sql`(${userId} is null or (${exists} and (${sql.ref(`${user}.created_at`)} is null or ${createdAt} >= ${earliestRow(user)})))`
 }
 
+/** Builds the condition that the joined user `u` is active. If the store cannot read the users, it is true. */
+export const isActive = ({ users }: Pick<Handle, 'users'>): RawBuilder<boolean> =>
+  users === 'elsewhere' ? sql`1 = 1` : sql`cast(u.active as text) in ('1', 'true')`
+
 /** Builds the condition that a row of a table of this package was created before its user. */
 export const isOlderThanUser = (
   handle: Pick<Handle, 'read' | 'users' | 'types' | 'locking'>,

@@ -1,23 +1,25 @@
 import { type NewToken, tokenCodec } from '../../../model/entities/token.ts'
-import type { UsersLocation } from '../../../model/user-table.ts'
+import type { ReservedIds } from '../../../model/redemption.ts'
 import { ClientChanged, StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../batches.ts'
-import type { ColumnTypes, UserForeignKey } from '../handle.ts'
+import type { TableHandle, UserForeignKey } from '../handle.ts'
 import type { HotPaths } from '../hot-paths.ts'
 import type { LockRetries } from '../lock-retries.ts'
 import type { RotationValues } from '../tokens/rotation.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { isRolledBack } from './errors.ts'
-import { parametersOf } from './insert-with-token.ts'
-import { insertStatements, rotateStatements, rotationParameters } from './token-statements.ts'
+import { insertWithTokenStatement, parametersOf, type RowsToInsert } from './insert-with-token.ts'
+import {
+  freeUsers,
+  insertStatements,
+  rotateStatements,
+  rotationParameters,
+} from './token-statements.ts'
 
 export interface PostgresHotPathsOptions {
-  /** The statement that inserts an authorization with its token and event. */
-  readonly insertWithToken: string
+  readonly tables: TableHandle
   readonly dialect: Pick<PostgresDialect, 'run' | 'runOnce'>
-  readonly users: UsersLocation
   readonly userForeignKey: UserForeignKey
-  readonly types: ColumnTypes
   /** The statement that selects the current versions of clients. */
   readonly clientVersions: string
   /** Whether concurrent operations of the same kind share a statement. */
@@ -27,6 +29,11 @@ export interface PostgresHotPathsOptions {
 
 /** The maximum number of rows in one statement. */
 const maxItems = 100
+/**
+ * The maximum number of authorizations in one statement. They do not see each other, so they could together exceed the
+ * limit of authorizations of one user.
+ */
+const maxAuthorizations = 16
 /** The maximum number of concurrent statements of a kind. Further calls wait for the next batch. */
 const maxLookups = 2
 const maxWrites = 2
@@ -40,19 +47,27 @@ const isUndone = (error: unknown): boolean =>
  * skipped item then runs in a separate statement, so that no request waits for the locked row of another request.
  */
 export const postgresHotPaths = ({
+  tables,
   dialect,
-  users,
   userForeignKey,
-  types,
   clientVersions,
-  insertWithToken,
   batch,
   lockRetries,
 }: PostgresHotPathsOptions): HotPaths => {
+  const { types, users } = tables
   // Build the statements when the first token is inserted. Before that, `migrate` sets `userForeignKey.exists`.
-  let built: ReturnType<typeof insertStatements> | undefined
+  const build = () => {
+    const free = freeUsers(users, userForeignKey)
+    const withToken = (isWaiting: boolean) =>
+      insertWithTokenStatement(tables, { freeUsers: free, isWaiting })
+    return {
+      ...insertStatements(types, clientVersions, free),
+      withToken: { skipping: withToken(false), waiting: withToken(true) },
+    }
+  }
+  let built: ReturnType<typeof build> | undefined
   const inserting = () => {
-    built ??= insertStatements(types, clientVersions, users, userForeignKey.exists)
+    built ??= build()
     return built
   }
   const rotating = rotateStatements(types)
@@ -78,6 +93,17 @@ export const postgresHotPaths = ({
   const rotateOne = async (rotation: RotationValues): Promise<boolean> =>
     (await rotateAll(rotating.waiting, [rotation])).has(rotation.next.accessDigest)
 
+  const insertWithTokens = async (
+    sql: string,
+    all: readonly RowsToInsert[],
+  ): Promise<readonly (ReservedIds | undefined)[]> => {
+    const { rows } = await dialect.runOnce(sql, parametersOf(all))
+    const inserted = new Set(rows.map(({ id }) => Number(id)))
+    return all.map(({ ids }) => (inserted.has(ids.tokenId) ? ids : undefined))
+  }
+  const insertOneWithToken = async (one: RowsToInsert): Promise<ReservedIds | undefined> =>
+    (await insertWithTokens(inserting().withToken.waiting, [one]))[0]
+
   const lookup: HotPaths['lookup'] = ({ one, many, keyOf }) => {
     type Row = Parameters<typeof keyOf>[0]
     if (!batch) return async (key) => (await dialect.run(one.sql, [key])).rows[0] as Row | undefined
@@ -97,20 +123,28 @@ export const postgresHotPaths = ({
       },
     )
   }
-  const alone = <T>(work: () => Promise<T>) => (lockRetries ? lockRetries.run(work) : work())
-  const authorizing: Pick<HotPaths, 'insertWithToken'> = {
-    async insertWithToken(rows) {
-      const { ids } = rows
-      if (!ids) return undefined
-      const parameters = [parametersOf(rows, ids)]
-      const { rows: inserted } = await alone(() => dialect.runOnce(insertWithToken, parameters))
-      return inserted.length > 0 ? ids : undefined
-    },
+  const shared: HotPaths['shared'] = (statement, { isWrite, alone }) => {
+    type Row = Awaited<ReturnType<typeof alone>>
+    return batched({
+      async run(items) {
+        const given = items.map((values, index) => ({ given: index, ...values }))
+        const { rows } = await dialect.runOnce(statement, [JSON.stringify(given)])
+        const found: Row[] = items.map(() => undefined as Row)
+        for (const row of rows) found[Number(row.given)] = row as Row
+        return found
+      },
+      runAlone: alone,
+      isUndone: isWrite ? isUndone : (error) => !(error instanceof StoreUnavailable),
+      maxItems,
+      maxConcurrent: isWrite ? maxWrites : maxLookups,
+    })
   }
+  const alone = <T>(work: () => Promise<T>) => (lockRetries ? lockRetries.run(work) : work())
   if (!batch) {
     return {
-      ...authorizing,
       lookup,
+      insertWithToken: async ({ ids, ...rows }) =>
+        ids && alone(() => insertOneWithToken({ ...rows, ids })),
       insertToken: (token, version) => alone(() => insertOne(withVersion(token, version))),
       rotate: (rotation) => alone(() => rotateOne(rotation)),
     }
@@ -125,9 +159,19 @@ export const postgresHotPaths = ({
     runAlone: (token) => retry(() => insertOne(token)),
     ...limits,
   })
+  const insertWithToken = batched<RowsToInsert, ReservedIds | undefined>({
+    async run(all) {
+      const inserted = await insertWithTokens(inserting().withToken.skipping, all)
+      return inserted.map((ids) => ids ?? leftOut)
+    },
+    runAlone: (one) => retry(() => insertOneWithToken(one)),
+    ...limits,
+    maxItems: maxAuthorizations,
+  })
   return {
-    ...authorizing,
     lookup,
+    shared,
+    insertWithToken: async ({ ids, ...rows }) => ids && insertWithToken({ ...rows, ids }),
     insertToken: (token, version) => insertToken(withVersion(token, version)),
     rotate: batched<RotationValues, boolean>({
       async run(rotations) {

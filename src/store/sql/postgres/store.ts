@@ -10,7 +10,6 @@ import type { Tables } from '../tables.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { hostTransactions } from './host-transaction.ts'
 import { postgresHotPaths } from './hot-paths.ts'
-import { insertWithTokenStatement } from './insert-with-token.ts'
 
 // `clock_timestamp` is the time of the call, not the start of the transaction. Rows contain times in milliseconds.
 const currentTime = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now'
@@ -51,12 +50,10 @@ export const postgresStore = (
     locking: true,
     types,
     hot: postgresHotPaths({
+      tables,
       dialect,
-      users,
       userForeignKey,
-      types,
       clientVersions: currentClientVersions(tables),
-      insertWithToken: insertWithTokenStatement(tables),
       batch,
       lockRetries,
     }),

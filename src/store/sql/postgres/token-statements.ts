@@ -2,7 +2,7 @@ import type { SqlType } from '../../../model/entities/field.ts'
 import { rotatedTokenCodec } from '../../../model/entities/rotated-token.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import type { UsersLocation } from '../../../model/user-table.ts'
-import type { ColumnTypes } from '../handle.ts'
+import type { ColumnTypes, UserForeignKey } from '../handle.ts'
 import { type RotationValues, rotationConditions } from '../tokens/rotation.ts'
 
 type GivenColumns = readonly (readonly [name: string, type: SqlType])[]
@@ -70,26 +70,31 @@ const referencedUser = (
 }
 
 /**
+ * Returns the query for the users of the table `given` that no other transaction has locked. It takes the same lock as
+ * the check of the foreign key. Undefined without a foreign key to users.
+ */
+export const freeUsers = (users: UsersLocation, { exists }: UserForeignKey): string | undefined => {
+  const user = referencedUser(users, exists)
+  return (
+    user &&
+    `select ${user.key} as key from ${user.table}
+      where ${user.key} = any(array(select user_id from given)) for key share skip locked`
+  )
+}
+
+/**
  * Returns the statements that insert tokens whose client is unchanged. If a foreign key refers to users, `skipping`
  * skips tokens whose user is locked, and `waiting` waits for the lock.
  */
 export const insertStatements = (
   types: ColumnTypes,
   clientVersions: string,
-  users: UsersLocation,
-  hasForeignKey: boolean,
+  free: string | undefined,
 ) => {
   const given = givenRows([...tokenGiven, ['client_version', 'text']], types)
   const names = tokenCodec.columns.join(', ')
-  const user = referencedUser(users, hasForeignKey)
   const current = `current as materialized (${clientVersions})`
-  // Take the same lock as the check of the foreign key.
-  const freeUser =
-    user &&
-    `free_user as materialized (
-      select ${user.key} as key from ${user.table}
-      where ${user.key} = any(array(select user_id from given)) for key share skip locked
-    )`
+  const freeUser = free && `free_user as materialized (${free})`
   const isUnchanged =
     '(client_version is null or (client_key, client_version) in (select key, version from current))'
   const isUnlocked = '(user_id is null or user_id in (select key from free_user))'

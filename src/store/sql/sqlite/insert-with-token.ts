@@ -5,8 +5,10 @@ import type { ReservedIds } from '../../../model/redemption.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { UniqueViolation } from '../../contract/errors.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
-import { grantOf } from '../grant.ts'
+import { liveConsents } from '../consents.ts'
 import type { TableHandle } from '../handle.ts'
+import { liveSessions } from '../sessions.ts'
+import { isActive } from '../user-source.ts'
 import type { SqliteDatabase } from './database.ts'
 
 /** Returns the statement that inserts a row. Its parameters are the values of the columns. */
@@ -25,18 +27,20 @@ export const insertsWithToken = (
   writer: Pick<SqliteDatabase, 'now'>,
 ): ((rows: AuthorizedToken) => ReservedIds | undefined) => {
   const given = (name: string) => sql.raw<never>(`(select ${name} from given)`)
-  const { consent, session } = grantOf(handle, {
-    userId: given('user_id'),
-    clientKey: given('client_key'),
-    consentId: given('consent_id'),
-    sessionId: given('session_id'),
-  })
-  const covering = consent.where(
-    sql<boolean>`not exists (
-      select 1 from json_each(${given('consent_scopes')}) as asked
-      where instr(' ' || s.scopes || ' ', ' ' || asked.value || ' ') = 0
-    )`,
-  )
+  const consent = liveConsents(handle)
+    .clearSelect()
+    .select('s.id')
+    .where('s.user_id', '=', given('user_id'))
+    .where('s.client_key', '=', given('client_key'))
+    .where('s.id', '=', given('consent_id'))
+    .where(isActive(handle))
+    .where(
+      sql<boolean>`not exists (
+        select 1 from json_each(${given('consent_scopes')}) as asked
+        where instr(' ' || s.scopes || ' ', ' ' || asked.value || ' ') = 0
+      )`,
+    )
+  const session = liveSessions(handle).select('s.id').where('s.id', '=', given('session_id'))
   const { columns } = authorizationCodec
   const names = columns.join(', ')
   // The order of the index `authorization_by_user`, so that the database does not sort the rows.
@@ -46,7 +50,7 @@ export const insertsWithToken = (
     )
     insert into oauth2server_authorization (${sql.raw(names)})
     select ${sql.raw(names)} from given as n
-    where exists ${covering}
+    where exists ${consent}
     and (session_id is null or exists ${session})
     and not exists (
       select 1 from oauth2server_authorization as a
