@@ -63,6 +63,13 @@ export interface UserRedemption extends TokenRestrictions {
      */
     readonly keptUntil?: number
   }
+  /** The login at the client, of which an ID token informs the client. It is stored if the token has the scope `openid`. */
+  readonly login?: {
+    /** The digest of the session identifier. */
+    readonly session: string
+    /** The claim `sid` of the ID token. */
+    readonly sid: string
+  }
   /** The IDs of the new rows, if the store can insert all rows in one statement. @internal */
   readonly reserved?: ReservedIds | undefined
 }

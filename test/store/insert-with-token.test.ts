@@ -111,6 +111,23 @@ describe.each(Object.entries(databases))('%s: a code is redeemed at once', (name
     expect((await written(right)).events).toHaveLength(1)
   })
 
+  check('stores the login at the client with the authorization [T4800]', async () => {
+    const all = await rows()
+    const { userId, clientKey } = all.authorization
+    if (userId === null) throw new Error('The authorization has no user.')
+    const login = {
+      ...{ session: text(), sid: text(), clientKey, userId },
+      ...{ isOffline: false, expiresAt: 9 },
+    }
+    const ids = await insert({ ...all, login })
+    expect(
+      await insert({ ...(await again(all)), login: { ...login, sid: text() } }),
+    ).toBeUndefined()
+    expect(await store.clientLogins.takeOfSession(login.session)).toEqual([
+      expect.objectContaining({ ...login, authorizationId: ids?.authorizationId }),
+    ])
+  })
+
   check('inserts that are refused do not refuse the inserts beside them [T4801]', async () => {
     const [first, withdrawn, last] = [await rows(), await rows(), await rows()]
     const replayed = await again(first)

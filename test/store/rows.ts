@@ -143,6 +143,7 @@ export const authorizedToken = async (
     tokenOf: (authorizationId) =>
       tokenRow({ clientId, userId, authorizationId, refreshExpires: 2_000 }, refreshable()),
     eventOf: () => auditRow(),
+    login: undefined,
     consent: { id: consent.consent.id, scopes: ['a', 'b'] },
     sessionId: session.id,
     most: 10,

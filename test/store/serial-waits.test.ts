@@ -6,7 +6,7 @@ import { measureSerialWaits } from '../support/serial-waits.ts'
 const most = {
   authorize: 2,
   'code exchange': 3,
-  'code exchange with an ID token': 5,
+  'code exchange with an ID token': 3,
   refresh: 2,
   introspection: 1,
   client_credentials: 1,

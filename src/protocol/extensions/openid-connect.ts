@@ -11,7 +11,6 @@ import { idTokenAlgorithms } from '../../records/keys/required-algorithms.ts'
 import { metadataResponse, withoutEmptyLists } from '../endpoints/responses/responses.ts'
 import { meaningfulWhenEmpty, serverMetadata } from '../endpoints/token/server-metadata.ts'
 import { supportedClaims } from '../openid/claims-of-user.ts'
-import { noteLogin } from '../openid/client-login.ts'
 import { frontChannelIdToken } from '../openid/front-channel-id-token.ts'
 import { createIdToken } from '../openid/id-token.ts'
 import { verifiedHint } from '../openid/id-token-hint.ts'
@@ -20,6 +19,7 @@ import {
   grantIn,
   grantText,
   loginDigestOf,
+  loginIn,
   type OpenIdGrant,
   type OpenIdRequest,
   readOpenIdRequest,
@@ -188,11 +188,14 @@ export const openidConnect: Extension = {
     return { id_token: await frontChannelIdToken({ ...request, scopes }, issued, server) }
   },
 
-  onTokenIssue({ redemption, remembered }) {
+  onTokenIssue({ redemption, remembered }, server) {
+    if (redemption.type !== 'user') return redemption
     const loginDigest = loginDigestOf(remembered)
-    return redemption.type === 'user' && loginDigest !== null
-      ? { ...redemption, loginDigest }
-      : redemption
+    const { clientKey } = redemption.client
+    const userId = redemption.subject.id
+    const grant = redemption.code && grantIn(remembered, { clientKey, userId, loginDigest }, server)
+    const login = loginIn(grant)
+    return { ...redemption, ...(loginDigest !== null && { loginDigest }), ...(login && { login }) }
   },
 
   // Core §3.1.3.3, §12.2
@@ -203,11 +206,7 @@ export const openidConnect: Extension = {
     if (!isForUser || token.userId === null || !asksForLogin(token.scopes)) return undefined
     const { client } = redemption
     const grant = await grantOf(token, issue, server)
-    const { userId, sector, scopes, authorizationId } = token
-    if (grant && redemption.type === 'user' && authorizationId !== null) {
-      const { sessionId = null } = redemption.under ?? {}
-      await noteLogin({ client, userId, authorizationId, scopes, grant, sessionId }, server)
-    }
+    const { userId, sector, scopes } = token
     const bound = { accessToken }
     const about = { client, userId, sector, scopes, grant, bound }
     return { id_token: await createIdToken(about, server) }

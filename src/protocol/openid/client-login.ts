@@ -2,8 +2,7 @@ import type { Client } from '../../model/client.ts'
 import { offlineAccessScope } from '../../model/openid-scopes.ts'
 import type { UserId } from '../../model/user.ts'
 import type { ServerContext } from '../server-context.ts'
-import type { OpenIdGrant } from './openid-request.ts'
-import { sidOf } from './sid.ts'
+import { loginIn, type OpenIdGrant } from './openid-request.ts'
 
 /** The login of a user at a client, which receives an ID token. */
 interface NewLogin {
@@ -18,15 +17,18 @@ interface NewLogin {
   readonly sessionId: string | null
 }
 
-/** Stores that a client received an ID token in a session, so that the server can notify the client of the logout. */
+/**
+ * Stores that a client received an ID token from the authorization endpoint, so that the server can notify the client of
+ * the logout. The token endpoint stores the login with the authorization.
+ */
 export const noteLogin = async (
-  { client, userId, authorizationId, scopes, grant: { session, sid }, sessionId }: NewLogin,
+  { client, userId, authorizationId, scopes, grant, sessionId }: NewLogin,
   { store, clock, settings, sessions, logouts }: ServerContext,
 ): Promise<void> => {
-  if (session === undefined) return
+  const login = loginIn(grant)
+  if (!login) return
   await store.clientLogins.insert({
-    session,
-    sid: sid ?? sidOf(session, null),
+    ...login,
     clientKey: client.clientKey,
     userId,
     authorizationId,

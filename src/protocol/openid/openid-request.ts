@@ -5,6 +5,7 @@ import { keptMetadata } from '../../model/client-metadata.ts'
 import type { TokenFields } from '../../model/entities/token.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
+import type { UserRedemption } from '../../model/redemption.ts'
 import { sectorOf } from '../../model/sector.ts'
 import { claimsOfScope } from '../../model/standard-claims.ts'
 import type { Keys } from '../server-context.ts'
@@ -104,6 +105,15 @@ export const grantText = (
     sid: sidOf(sessionId, sectorOf(client, redirectUri)),
   }
   return JSON.stringify(grant)
+}
+
+/** Returns the login of an ID token with these values; undefined if the values were changed. */
+export const loginIn = (
+  grant: Pick<OpenIdGrant, 'session' | 'sid'> | undefined,
+): UserRedemption['login'] => {
+  if (grant?.session === undefined) return undefined
+  const { session, sid = sidOf(session, null) } = grant
+  return { session, sid }
 }
 
 type Stored = Readonly<Record<string, unknown>> | undefined

@@ -1,5 +1,6 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { NewAuthorization } from '../../model/entities/authorization.ts'
+import { offlineAccessScope, openidScope } from '../../model/openid-scopes.ts'
 import type { ReservedIds, UserRedemption } from '../../model/redemption.ts'
 import { isWithin } from '../../model/scope.ts'
 import type { IssuedToken } from '../../model/token.ts'
@@ -85,7 +86,9 @@ export const issueForUser = async (
             })
           }
           const about = issuedFor(redemption, data.fields, grant)
-          const atOnce = await insertAtOnce(redemption, { authorization, tokenOf }, about, context)
+          const login = loginOf(redemption, data.fields.scopes, context)
+          const rows = { authorization, tokenOf, login }
+          const atOnce = await insertAtOnce(redemption, rows, about, context)
           if (atOnce) return { id: atOnce.tokenId, authorizationId: atOnce.authorizationId }
           return turns.transaction(store, row, async (tx) => {
             const authorizationId = await tx.authorizations.insertOnce(authorization)
@@ -94,6 +97,7 @@ export const issueForUser = async (
             const tokenId = await tx.tokens.insert(tokenOf(authorizationId))
             if (tokenId === undefined) throw new UniqueViolation()
             await context.audit.add(tx, 'token.issued', { ...about, tokenId, authorizationId })
+            if (login) await tx.clientLogins.insert({ ...login, authorizationId })
             isNearLimit = await endOldest(redemption, context, tx)
             return { id: tokenId, authorizationId }
           })
@@ -109,13 +113,25 @@ export const issueForUser = async (
   }
 }
 
+/** Returns the login at the client, if the token has the scope `openid`. */
+const loginOf = (
+  { client: { clientKey }, subject: { id: userId }, login }: UserRedemption,
+  scopes: readonly string[],
+  { clock, settings }: RecordsContext,
+): AuthorizedToken['login'] => {
+  if (!login || !scopes.includes(openidScope.id)) return undefined
+  const isOffline = scopes.includes(offlineAccessScope.id)
+  const expiresAt = clock() + settings.sessionExpiresIn * 1000
+  return { ...login, clientKey, userId, isOffline, expiresAt }
+}
+
 /**
  * Inserts all rows at once if the consent, the session and the user still hold. Returns undefined without effect if the
  * store has no such operation, or if a condition is not met. The transaction then finds out why.
  */
 const insertAtOnce = async (
   { reserved: ids, under, scopes }: UserRedemption,
-  rows: Pick<AuthorizedToken, 'authorization' | 'tokenOf'>,
+  rows: Pick<AuthorizedToken, 'authorization' | 'tokenOf' | 'login'>,
   about: About<'token.issued'>,
   { store, settings, audit }: RecordsContext,
 ): Promise<ReservedIds | undefined> => {

@@ -6,6 +6,7 @@ import type { StoredSession } from '../../model/entities/session.ts'
 import type { NewToken } from '../../model/entities/token.ts'
 import type { ReservedIds } from '../../model/redemption.ts'
 import type { UserId } from '../../model/user.ts'
+import type { ClientLogin } from './client-logins.ts'
 import type { StoredUser } from './users.ts'
 
 /** The rows of a new authorization, and the conditions of its insert. */
@@ -15,6 +16,8 @@ export interface AuthorizedToken {
   readonly authorization: NewAuthorization
   readonly tokenOf: (authorizationId: number) => NewToken
   readonly eventOf: (ids: ReservedIds) => SealedAuditEvent
+  /** The login at the client that is stored with the authorization. */
+  readonly login: Omit<ClientLogin, 'authorizationId'> | undefined
   /** The consent that must cover these scopes. */
   readonly consent: { readonly id: string; readonly scopes: readonly string[] }
   /** The session that must exist; null for a grant that outlives its session. */

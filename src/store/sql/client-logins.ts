@@ -9,7 +9,7 @@ const idOf = ({ authorizationId, sid, clientKey }: ClientLogin): string =>
 
 type Row = Selectable<Tables['oauth2server_client_login']>
 
-const columns = [
+export const loginColumns = [
   'id',
   'session_id',
   'sid',
@@ -20,6 +20,17 @@ const columns = [
   'expires_at',
 ] as const satisfies readonly (keyof Row)[]
 
+export const loginRow = (login: ClientLogin): Row => ({
+  id: idOf(login),
+  session_id: login.session,
+  sid: login.sid,
+  client_key: login.clientKey,
+  user_id: login.userId,
+  authorization_id: login.authorizationId,
+  is_offline: login.isOffline ? 1 : 0,
+  expires_at: login.expiresAt,
+})
+
 export const sqlClientLogins = (handle: Handle): ClientLoginStore => {
   const { read, write, purge } = handle
   const insert = prepared(
@@ -29,9 +40,9 @@ export const sqlClientLogins = (handle: Handle): ClientLoginStore => {
     (...values) =>
       write
         .insertInto('oauth2server_client_login')
-        .values(valuesOf(columns, values))
+        .values(valuesOf(loginColumns, values))
         .onConflict((c) => c.doNothing()),
-    columns.length,
+    loginColumns.length,
   )
   const withClients = async (rows: readonly Row[]): Promise<readonly EndedLogin[]> => {
     if (rows.length === 0) return []
@@ -61,17 +72,8 @@ export const sqlClientLogins = (handle: Handle): ClientLoginStore => {
 
   return {
     async insert(login) {
-      const row = {
-        id: idOf(login),
-        session_id: login.session,
-        sid: login.sid,
-        client_key: login.clientKey,
-        user_id: login.userId,
-        authorization_id: login.authorizationId,
-        is_offline: login.isOffline ? 1 : 0,
-        expires_at: login.expiresAt,
-      } satisfies Row
-      await insert(...columns.map((name) => row[name]))
+      const row = loginRow(login)
+      await insert(...loginColumns.map((name) => row[name]))
     },
 
     async deleteOf(authorizationId) {

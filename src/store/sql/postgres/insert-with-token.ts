@@ -6,6 +6,7 @@ import type { ReservedIds } from '../../../model/redemption.ts'
 import type { UserId } from '../../../model/user.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
+import { loginColumns, loginRow } from '../client-logins.ts'
 import { liveConsents } from '../consents.ts'
 import { byKey, type TableHandle } from '../handle.ts'
 import { liveSessions } from '../sessions.ts'
@@ -32,6 +33,11 @@ export const parametersOf = (all: readonly RowsToInsert[]): readonly unknown[] =
     })),
   ),
   JSON.stringify(all.map(({ ids, eventOf }) => toAuditRow(eventOf(ids)))),
+  JSON.stringify(
+    all.flatMap(({ ids: { authorizationId }, login }) =>
+      login ? loginRow({ ...login, authorizationId }) : [],
+    ),
+  ),
   Math.min(...all.map(({ most }) => most)),
 ]
 
@@ -75,11 +81,12 @@ export const insertWithTokenStatement = (
     .$if(!isWaiting, (q) => q.skipLocked())
   const names = sql.raw(authorizationCodec.columns.join(', '))
   const tokenNames = sql.raw(tokenCodec.columns.join(', '))
+  const loginNames = sql.raw(loginColumns.join(', '))
   const eventNames = sql.raw(auditColumnNames.join(', '))
   const isFree =
     isWaiting || freeUsers === undefined ? sql`true` : sql`user_id in (${sql.raw(freeUsers)})`
   // The order of the index `authorization_by_user`, so that the database does not sort the rows.
-  const oldest = sql`order by a.revoked_at desc, a.id desc limit 1 offset $4::integer - 1`
+  const oldest = sql`order by a.revoked_at desc, a.id desc limit 1 offset $5::integer - 1`
   // Two statements must insert the same codes in the same order, because each waits for the codes of the other.
   const { sql: text } = sql`with given as materialized (${record(1, {
     ...authorizationCodec.types,
@@ -107,6 +114,10 @@ export const insertWithTokenStatement = (
       insert into oauth2server_token (id, ${tokenNames})
       select id, ${tokenNames} from new_token
       where authorization_id in (select id from inserted) returning id
+    ), logins as (
+      insert into oauth2server_client_login (${loginNames})
+      select ${loginNames} from json_populate_recordset(null::oauth2server_client_login, $4)
+      where authorization_id in (select id from inserted)
     ), events as (
       insert into oauth2server_audit (${eventNames})
       select ${eventNames} from json_populate_recordset(null::oauth2server_audit, $3)

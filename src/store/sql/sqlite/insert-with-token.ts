@@ -5,6 +5,7 @@ import type { ReservedIds } from '../../../model/redemption.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { UniqueViolation } from '../../contract/errors.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
+import { loginColumns, loginRow } from '../client-logins.ts'
 import { liveConsents } from '../consents.ts'
 import type { TableHandle } from '../handle.ts'
 import { liveSessions } from '../sessions.ts'
@@ -16,6 +17,7 @@ export const insertInto = (table: string, columns: readonly string[]): string =>
   `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
 
 export const insertToken = `${insertInto('oauth2server_token', tokenCodec.columns)} on conflict do nothing returning id`
+const insertLogin = insertInto('oauth2server_client_login', loginColumns)
 const insertEvent = insertInto('oauth2server_audit', auditColumnNames)
 
 /**
@@ -58,7 +60,7 @@ export const insertsWithToken = (
       order by a.revoked_at desc, a.id desc limit 1 offset ${given('most')} - 1
     )
     on conflict (code_digest) do nothing returning id`.compile(handle.read).sql
-  return ({ authorization, tokenOf, eventOf, consent, sessionId, most }) => {
+  return ({ authorization, tokenOf, eventOf, login, consent, sessionId, most }) => {
     const values = authorizationCodec.toCells(authorization)
     const scopes = JSON.stringify(consent.scopes)
     const conditions = [consent.id, scopes, sessionId, most]
@@ -69,6 +71,13 @@ export const insertsWithToken = (
     const tokenId = writer.now(insertToken, token).rows[0]?.id
     if (tokenId === undefined) throw new UniqueViolation()
     const ids = { authorizationId, tokenId: tokenId as number }
+    if (login) {
+      const row = loginRow({ ...login, authorizationId })
+      writer.now(
+        insertLogin,
+        loginColumns.map((name) => row[name]),
+      )
+    }
     const event = toAuditRow(eventOf(ids))
     writer.now(
       insertEvent,
