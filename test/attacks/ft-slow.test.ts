@@ -676,7 +676,7 @@ describe('FT-09 Shutdown', () => {
     const worker = async () => {
       while (!isOver) {
         const form = client.form(node, { grant_type: 'client_credentials' })
-        const outcome = await post(form, { isAlone: true })
+        const outcome = await post(form)
         outcomes.push(outcome)
         if (outcome.status === 200) tokens.push(String(outcome.body.access_token))
         if (outcome.status === 'cut') await delay(5)
@@ -691,7 +691,7 @@ describe('FT-09 Shutdown', () => {
       does: 'pause',
       milliseconds: 1_500,
     })
-    const paused = post(client.redemption(node, code), { isAlone: true })
+    const paused = post(client.redemption(node, code))
     await delay(100)
     const signalled = performance.now()
     node.program.kill('SIGTERM')

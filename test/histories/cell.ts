@@ -145,7 +145,7 @@ class Cell implements CellHistory {
     for (let tries = 0; tries < 100; tries += 1) {
       await delay(50 + this.#random.below(100))
       const { url } = this.#cluster.pick(this.#random)
-      const { status } = await call({ url: `${url}/health/ready`, isAlone: true })
+      const { status } = await call({ url: `${url}/health/ready` })
       if (status === 200) return
     }
   }
@@ -223,7 +223,7 @@ class Cell implements CellHistory {
       code_challenge: this.#pkce.challenge,
       code_challenge_method: 'S256',
     })
-    const outcome = await call({ url, headers: headersWith(session), isAlone: true })
+    const outcome = await call({ url, headers: headersWith(session) })
     return this.#decided(
       { do: 'authorize', session: session.label, node: node.number },
       outcome,
@@ -263,7 +263,7 @@ class Cell implements CellHistory {
     const { action, hidden } = formIn(html)
     const url = new URL(action, `${node.url}/oauth/authorize`).href
     const fields = { ...hidden, confirm: 'yes' }
-    const outcome = await call({ url, fields, headers: headersWith(session), isAlone: true })
+    const outcome = await call({ url, fields, headers: headersWith(session) })
     return this.#decided(
       { do: 'approve', session: session.label, node: node.number },
       outcome,
@@ -336,7 +336,7 @@ class Cell implements CellHistory {
     const credentials = Buffer.from(`${this.#client}:${secret.value}`).toString('base64')
     const url = `${node.url}/oauth/${endpoint}`
     const headers = { authorization: `Basic ${credentials}` }
-    const outcome = await call({ url, headers, fields, isAlone: true })
+    const outcome = await call({ url, headers, fields })
     // An inactive token is a refusal, like the response to a request with this token.
     const isInactive = endpoint === 'introspect' && outcome.body.active === false
     const seen = isInactive ? { ...outcome, status: 409 } : outcome
@@ -347,7 +347,7 @@ class Cell implements CellHistory {
     if (!token) return undefined
     const node = this.#cluster.pick(this.#random)
     const headers = { authorization: `Bearer ${token.value}` }
-    const outcome = await call({ url: `${node.url}/oauth/ping`, headers, isAlone: true })
+    const outcome = await call({ url: `${node.url}/oauth/ping`, headers })
     const asked = { do: 'check', of: token.of, token: token.label, node: node.number }
     return this.#add(asked, outcome.status === 401 ? { ...outcome, status: 409 } : outcome)
   }
@@ -397,7 +397,7 @@ class Cell implements CellHistory {
     const { url, number } = this.#cluster.pick(this.#random)
     sentTo(number)
     const fields = Object.fromEntries(Object.entries(given).map(([key, one]) => [key, String(one)]))
-    return call({ url: `${url}/operate`, fields, isAlone: true })
+    return call({ url: `${url}/operate`, fields })
   }
 
   /** Adds an operation to the history. Returns undefined if the request was not sent. */

@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:http'
+import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Form } from './nodes.ts'
 
@@ -25,18 +25,16 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   /** The fields of a form, which is sent with POST. */
   readonly fields?: Readonly<Record<string, string>>
-  /** Whether to use a new connection. On a keep-alive connection, a request can fail because the server closes it. */
-  readonly isAlone?: boolean
 }
 
 /** The timeout of a response in milliseconds, which also applies during a fault. */
 export const responseTimeout = 10_000
 
-// Keep connections open, as most clients do.
-const agent = new Agent({ keepAlive: true, maxSockets: 200 })
-
-/** Sends a request and returns its result. The promise never rejects. */
-export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<Outcome> =>
+/**
+ * Sends a request on a new connection, and returns its result. On a connection that was idle, the request could be lost
+ * because the server closes the connection at that moment. The promise never rejects.
+ */
+export const call = ({ url, headers, fields }: Call): Promise<Outcome> =>
   new Promise((resolve) => {
     const began = performance.now()
     const end = (outcome: Partial<Outcome> & Pick<Outcome, 'status'>) => {
@@ -45,7 +43,7 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
     }
     const content = fields && new URLSearchParams(fields).toString()
     const sent = request(url, {
-      agent: isAlone ? false : agent,
+      agent: false,
       method: fields ? 'POST' : 'GET',
       headers: {
         ...headers,
@@ -76,10 +74,8 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
   })
 
 /** Sends a form, and returns the result like `call`. */
-export const post = (
-  { url, authorization, fields }: Form,
-  { isAlone = false }: Pick<Call, 'isAlone'> = {},
-): Promise<Outcome> => call({ url, headers: { authorization }, fields, isAlone })
+export const post = ({ url, authorization, fields }: Form): Promise<Outcome> =>
+  call({ url, headers: { authorization }, fields })
 
 /** Runs `work` for every item. At most `width` calls run concurrently. */
 export const each = async <T>(

@@ -13,12 +13,6 @@ export interface Sample extends Outcome {
 }
 
 /**
- * Each request uses a new connection. On a keep-alive connection, a request can fail because the server closes the idle
- * connection, although no node has failed.
- */
-const ownConnection = { isAlone: true }
-
-/**
  * Milliseconds that a worker waits between two requests. The load is so low that three test files can run concurrently.
  * `npm run test:nodes` sends three times as many requests.
  */
@@ -82,14 +76,13 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
       call({
         url: `${url}/oauth/ping`,
         headers: { authorization: `Bearer ${token}` },
-        ...ownConnection,
       }),
     )
   }
 
   const machine = async () => {
     const { status, body } = await ask('client', (node) =>
-      post(client.form(node, { grant_type: 'client_credentials' }), ownConnection),
+      post(client.form(node, { grant_type: 'client_credentials' })),
     )
     if (status === 200) tokens.add(String(body.access_token))
   }
@@ -100,7 +93,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     tokens.add(String(pair.access_token))
     return async () => {
       const { status, body } = await ask('refresh', (node) =>
-        post(client.refreshForm(node, pair.refresh_token), ownConnection),
+        post(client.refreshForm(node, pair.refresh_token)),
       )
       if (status !== 200) return
       tokens.delete(String(pair.access_token))
@@ -111,7 +104,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
 
   const newCode = async (): Promise<string | undefined> => {
     const { headers: received } = await ask('authorize', (node) =>
-      call({ url: client.authorizeUrl(node), headers, ...ownConnection }),
+      call({ url: client.authorizeUrl(node), headers }),
     )
     const location = String(received.location ?? '')
     return URL.canParse(location)
@@ -128,7 +121,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     return async () => {
       const code = unknown ?? (await newCode())
       if (code === undefined) return
-      const send = (node: Node) => post(client.redemption(node, code), ownConnection)
+      const send = (node: Node) => post(client.redemption(node, code))
       turn += 1
       const { status, body } = await (unknown ? send(site.node(turn)) : ask('code', send))
       if (status === 200) {
@@ -208,7 +201,7 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: HeldCr
   await each(tokens, 10, async (token, index) => {
     const { url } = site.node(index)
     const headers = { authorization: `Bearer ${token}` }
-    statuses.push(await call({ url: `${url}/oauth/ping`, headers, ...ownConnection }))
+    statuses.push(await call({ url: `${url}/oauth/ping`, headers }))
   })
   const digests = [...redeemed, ...undecided].map((code) => digestOf('authorization_code', code))
   const rows = await site.database.query(
@@ -221,17 +214,14 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: HeldCr
   // Retry redemptions with an unknown outcome: if the database contains no authorization, the code must still be valid.
   const retried: Record<string, number> = {}
   await each(undecided, 5, async (code, index) => {
-    const { status, error } = await post(
-      site.client.redemption(site.node(index), code),
-      ownConnection,
-    )
+    const { status, error } = await post(site.client.redemption(site.node(index), code))
     const kind = `${isSpent(code) ? 'spent' : 'unspent'}: ${status} ${error ?? 'ok'}`
     retried[kind] = (retried[kind] ?? 0) + 1
   })
   // Redeem codes again. The server must not issue tokens for a code twice.
   const again: Outcome[] = []
   await each(redeemed.slice(-50), 5, async (code, index) => {
-    again.push(await post(site.client.redemption(site.node(index), code), ownConnection))
+    again.push(await post(site.client.redemption(site.node(index), code)))
   })
   return {
     tokens: kinds(statuses),

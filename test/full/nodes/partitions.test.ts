@@ -85,7 +85,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
       for (const [index, { port }] of site.nodes.entries())
         ports.use(await forward(port, networks.address(index)))
       const { port: cutOff, url } = site.node(0)
-      const isReady = () => call({ url: `${url}/health/ready`, isAlone: true })
+      const isReady = () => call({ url: `${url}/health/ready` })
       const traffic = await startTraffic(site)
       await traffic.flow(1_000)
       for (const direction of lost) await networks[direction](0, networks[service])

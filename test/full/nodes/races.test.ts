@@ -14,9 +14,6 @@ const width = 20
 /** The timeout of a test in milliseconds, on a machine that may be busy. */
 const timeout = 300_000
 
-/** Options for a request on a new connection. */
-const ownConnection = { isAlone: true }
-
 /** Raised limits: the test redeems old codes, presents used codes, and has only one user. */
 const generousLimits = {
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
@@ -100,8 +97,7 @@ describe.skipIf(isLacking).each([
     const began = performance.now()
     const volleys: Outcome[][] = []
     await each(codes, width, async (code, index) => {
-      const send = (turn: number) =>
-        post(site.client.redemption(site.node(turn), code), ownConnection)
+      const send = (turn: number) => post(site.client.redemption(site.node(turn), code))
       volleys.push(await presented(send, index))
     })
     console.log(`${many} codes in ${kept} × ${times}: ${seconds(began)}`, patterns(volleys))
@@ -122,8 +118,7 @@ describe.skipIf(isLacking).each([
     const began = performance.now()
     const volleys: Outcome[][] = []
     await each(tokens, width, async (token, index) => {
-      const send = (turn: number) =>
-        post(site.client.refreshForm(site.node(turn), token), ownConnection)
+      const send = (turn: number) => post(site.client.refreshForm(site.node(turn), token))
       volleys.push(await presented(send, index))
     })
     console.log(
@@ -144,8 +139,7 @@ describe.skipIf(isLacking)('three nodes with the default leeway', () => {
     const began = performance.now()
     const volleys: Outcome[][] = []
     await each(tokens, width, async (token, index) => {
-      const send = (turn: number) =>
-        post(site.client.refreshForm(site.node(turn), token), ownConnection)
+      const send = (turn: number) => post(site.client.refreshForm(site.node(turn), token))
       volleys.push(await presented(send, index))
     })
     console.log(`${many} refresh tokens × ${times}, leeway: ${seconds(began)}`, patterns(volleys))

@@ -34,9 +34,9 @@ test.skipIf(await lacks('postgres'))(
     const headers = { authorization: `Bearer ${accessToken}` }
     const connections = (since: unknown) => database.query(established, [applicationName, since])
     const asks: readonly (() => Promise<Outcome>)[] = [
-      () => call({ url: `${node.url}/oauth/ping`, headers, isAlone: true }),
-      () => post(client.form(node, { grant_type: 'client_credentials' }), { isAlone: true }),
-      () => call({ url: `${node.url}/health/ready`, isAlone: true }),
+      () => call({ url: `${node.url}/oauth/ping`, headers }),
+      () => post(client.form(node, { grant_type: 'client_credentials' })),
+      () => call({ url: `${node.url}/health/ready` }),
     ]
     let isOver = false
     const outcomes: Outcome[] = []
