@@ -78,6 +78,8 @@ export class Sessions implements SessionCheck {
   readonly #verifyJwt: VerifyJwt
   readonly #issuer: string
   readonly #users: UserSource
+  /** The sessions whose seals were verified. */
+  readonly #intact = new WeakSet<StoredSession>()
   readonly #resourceOwner: FindResourceOwner | undefined
   readonly #cookies: CookieJar
 
@@ -416,7 +418,12 @@ export class Sessions implements SessionCheck {
 
   #isIntact(session: StoredSession): boolean {
     const { keys, log } = this.#context
-    if (keys.isIntact(session.seal, sessionClaims(session))) return true
+    // The store returns the same object while the row is unchanged.
+    if (this.#intact.has(session)) return true
+    if (keys.isIntact(session.seal, sessionClaims(session))) {
+      this.#intact.add(session)
+      return true
+    }
     log({
       level: 'error',
       event: 'session.tampered',

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { type SessionRow, type StoredSession, sessionCodec } from '../../model/entities/session.ts'
 import type { SessionStore } from '../contract/sessions.ts'
-import { byKey, type Handle, holds, isAmong, lookup, type TableHandle } from './handle.ts'
+import { byKey, type Handle, holds, isAmong, lookup, onceFor, type TableHandle } from './handle.ts'
 import { page, placeOf } from './page.ts'
-import { isThere, joinedUser, userColumnsOf, userSource } from './user-source.ts'
+import { isThere, type JoinedUser, joinedUser, userColumnsOf, userSource } from './user-source.ts'
 
 const { columns, fromRow } = sessionCodec
 
@@ -48,10 +48,14 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .$if(holds(handle), (q) => q.forShare(['s'])),
     ({ id }) => id,
   )
+  const fromJoined = onceFor((row: SessionRow & JoinedUser) => ({
+    session: fromRow(row),
+    user: joinedUser(handle, row),
+  }))
   return {
     async find(id) {
       const row = await withUser(id)
-      return row && { session: fromRow(row), user: joinedUser(handle, row) }
+      return row && fromJoined(row)
     },
 
     async ofUser(userId, { after, limit }) {
