@@ -95,6 +95,26 @@ describe('an entity', () => {
     expect(claims({ ...record, hue: 'y' })).toEqual([...first, '', 0, 'y'])
   })
 
+  test('two records are the same exactly if all their claims are equal [T4781]', () => {
+    const records = fc.record({
+      id: fc.integer(),
+      owner: fc.string(),
+      names: fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }),
+      isOn: fc.boolean(),
+      hue: fc.constantFrom(null, 'y'),
+      tones: fc.array(fc.constantFrom('x'), { maxLength: 1 }),
+      depth: fc.constantFrom(0, 8),
+    })
+    return check(
+      fc.property(records, records, (one, other) => {
+        const areEqual = JSON.stringify(claims(one)) === JSON.stringify(claims(other))
+        expect(claims.isSame(one, other)).toBe(areEqual)
+        expect(claims.isSame(one, structuredClone({ ...one, id: 0, owner: '' }))).toBe(true)
+      }),
+      { runs: 500 },
+    )
+  })
+
   test('reads the values that the database assigns and that other tables contain, but does not write them [T4712]', () => {
     const codec = entity('sample', { inner: fields, seal: text() })
     const row = {
@@ -116,7 +136,8 @@ describe('an entity', () => {
       const row = JSON.parse(process.argv[1])
       const session = sessionCodec.fromRow(row)
       const { toRow, toCells } = sessionCodec
-      console.log(JSON.stringify([session, toRow(session), toCells(session), sessionClaims(session)]))
+      const isSame = [session, { ...session, address: '' }].map((other) => sessionClaims.isSame(session, other))
+      console.log(JSON.stringify([session, toRow(session), toCells(session), sessionClaims(session), isSame]))
       try { new Function('') } catch { console.log('forbidden') }`
     const row = Object.fromEntries(
       Object.entries(sessionCodec.types).map(([name, type]) => [name, type === 'text' ? name : 5]),
@@ -138,6 +159,7 @@ describe('an entity', () => {
       row,
       Object.values(row),
       ['session', ...Object.values(row).slice(0, -1)],
+      [true, false],
     ]
     expect(output).toBe(`${JSON.stringify(expected)}\nforbidden\n`)
   })

@@ -1,6 +1,6 @@
 import type { Claims } from '../../crypto/sealed.ts'
 import type { AnyField, StoredOf, ValueOf } from './field.ts'
-import { creatorOf, Leaf, type Literal } from './literal.ts'
+import { comparerOf, creatorOf, Leaf, type Literal } from './literal.ts'
 
 /** The fields of a record. */
 export type Fields = Readonly<Record<string, AnyField>>
@@ -166,6 +166,13 @@ type LaterOf<F extends Fields> = {
   [Name in keyof F]: F[Name] extends { readonly since: number } ? Name : never
 }[keyof F]
 
+/** Returns the claims of a record. */
+export interface ClaimsOf<R> {
+  (record: R): Claims
+  /** Returns whether two records have the same claims. */
+  isSame(one: R, other: R): boolean
+}
+
 /**
  * Derives the claims of a record. The first claim is the kind, so that a seal is not valid for another kind.
  * @param order the properties in the order of their claims, without those with `since`, whose claims follow
@@ -177,7 +184,7 @@ export const claimsOf = <
   kind: string,
   fields: F,
   order?: readonly Name[],
-): ((record: Pick<RecordOf<F>, Name | LaterOf<F>>) => Claims) => {
+): ClaimsOf<Pick<RecordOf<F>, Name | LaterOf<F>>> => {
   const stored = Object.entries(fields).filter(([, { place }]) => place === undefined)
   const sinceOf = (name: string): number => fields[name]?.since ?? 0
   const claimOf = (name: string, value: unknown) => (fields[name]?.claim ?? same)(value as never)
@@ -186,10 +193,10 @@ export const claimsOf = <
     .map(([name]) => name)
     .filter((name) => sinceOf(name) > 0)
     .sort((one, other) => sinceOf(one) - sinceOf(other))
+  const leafOf = (name: string) => new Leaf([name], fields[name]?.claim)
   const upTo = (migration: number) => {
     const names = [...first, ...later.filter((name) => sinceOf(name) <= migration)]
-    const leaves = names.map((name) => new Leaf([name], fields[name]?.claim))
-    return creatorOf([new Leaf([], () => kind), ...leaves]) as (record: object) => Claims
+    return creatorOf([new Leaf([], () => kind), ...names.map(leafOf)]) as (record: object) => Claims
   }
   const oldest = upTo(0)
   const newestFirst = [...new Set(later.map(sinceOf))].reverse().map((migration) => ({
@@ -201,7 +208,9 @@ export const claimsOf = <
       ),
     create: upTo(migration),
   }))
-  return (record) => (newestFirst.find(({ isUsed }) => isUsed(record))?.create ?? oldest)(record)
+  const create = (record: object) =>
+    (newestFirst.find(({ isUsed }) => isUsed(record))?.create ?? oldest)(record)
+  return Object.assign(create, { isSame: comparerOf([...first, ...later].map(leafOf)) })
 }
 
 const same = (value: never): Claims[number] => value

@@ -21,7 +21,7 @@ export const creatorOf = (literal: Literal): ((source: object) => unknown) => {
   const converters: NonNullable<Leaf['convert']>[] = []
   const textOf = (part: Literal): string => {
     if (part instanceof Leaf) {
-      const value = `source${part.path.map((name) => `[${JSON.stringify(name)}]`).join('')}`
+      const value = accessOf('source', part.path)
       return part.convert ? `convert${converters.push(part.convert) - 1}(${value})` : value
     }
     if (isList(part)) return `[${part.map(textOf).join()}]`
@@ -30,12 +30,38 @@ export const creatorOf = (literal: Literal): ((source: object) => unknown) => {
     )
     return `{${members.join()}}`
   }
-  const code = `return (source) => (${textOf(literal)})`
+  const code = `(source) => (${textOf(literal)})`
+  return compiled(code, converters, (source: object) => created(literal, source))
+}
+
+/** Returns a function that compares the converted values of two sources, compiled like the function of `creatorOf`. */
+export const comparerOf = (leaves: readonly Leaf[]): ((one: object, other: object) => boolean) => {
+  const converters: NonNullable<Leaf['convert']>[] = []
+  const equalities = leaves.map(({ path, convert }) => {
+    const [one, other] = [accessOf('one', path), accessOf('other', path)]
+    const same = `${one}===${other}`
+    if (!convert) return same
+    const name = `convert${converters.push(convert) - 1}`
+    return `(${same}||${name}(${one})===${name}(${other}))`
+  })
+  return compiled(
+    `(one, other) => ${equalities.join('&&')}`,
+    converters,
+    (one: object, other: object) =>
+      leaves.every((leaf) => created(leaf, one) === created(leaf, other)),
+  )
+}
+
+const accessOf = (source: string, path: readonly string[]): string =>
+  `${source}${path.map((name) => `[${JSON.stringify(name)}]`).join('')}`
+
+/** Compiles a function of the converters. @param loop does the same without generated code */
+const compiled = <F>(code: string, converters: readonly unknown[], loop: F): F => {
   const names = converters.map((_, index) => `convert${index}`)
   try {
-    return new Function(...names, code)(...converters)
+    return new Function(...names, `return ${code}`)(...converters)
   } catch (error) {
-    if (error instanceof EvalError) return (source) => created(literal, source)
+    if (error instanceof EvalError) return loop
     throw error
   }
 }

@@ -26,7 +26,7 @@ export class IntactState {
   /** Returns the built-in user of a row; undefined if the seal is not valid. */
   user(row: StoredUser): User | undefined {
     const known = this.#users.get(row.id)
-    if (known && isSameUser(known.row, row)) return known.user
+    if (known?.row.seal === row.seal && userClaims.isSame(known.row, row)) return known.user
     if (!this.#keys.isIntact(row.seal, userClaims(row))) return undefined
     const user = withoutSeal(row)
     remember(this.#users, row.id, { row, user })
@@ -36,7 +36,7 @@ export class IntactState {
   /** Returns whether the seal of a client's state is valid. */
   isClient(state: ClientState): boolean {
     const known = this.#clients.get(state.clientKey)
-    if (known && isSameClient(known, state)) return true
+    if (known?.stateSeal === state.stateSeal && clientStateClaims.isSame(known, state)) return true
     if (!this.#keys.isIntact(state.stateSeal, clientStateClaims(state))) return false
     remember(this.#clients, state.clientKey, state)
     return true
@@ -56,20 +56,3 @@ export const withoutSeal = ({ attributes, createdAt, ...row }: StoredUser): User
   if (attributes === undefined && createdAt === undefined) return Object.freeze(user)
   return Object.freeze({ ...attributes, ...user, ...(createdAt !== undefined && { createdAt }) })
 }
-
-const isSameUser = (known: StoredUser, row: StoredUser): boolean =>
-  known.seal === row.seal &&
-  known.id === row.id &&
-  known.email === row.email &&
-  known.active === row.active &&
-  known.emailVerified === row.emailVerified &&
-  known.isAdmin === row.isAdmin
-
-const isSameClient = (known: ClientState, state: ClientState): boolean =>
-  known.stateSeal === state.stateSeal &&
-  known.clientKey === state.clientKey &&
-  known.clientId === state.clientId &&
-  known.name === state.name &&
-  known.userId === state.userId &&
-  known.isDisabled === state.isDisabled &&
-  known.allowedScopes?.join(' ') === state.allowedScopes?.join(' ')
