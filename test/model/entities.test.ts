@@ -2,22 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkpointCodec } from '../../src/model/entities/audit-checkpoint.ts'
-import { authorizationCodec } from '../../src/model/entities/authorization.ts'
-import { clientCodec } from '../../src/model/entities/client.ts'
-import { consentCodec } from '../../src/model/entities/consent.ts'
+import { entities } from '../../src/model/entities/all.ts'
 import { claimsOf, entity } from '../../src/model/entities/entity.ts'
 import { flag, having, list, nullable, number, text } from '../../src/model/entities/field.ts'
-import { rotatedTokenCodec } from '../../src/model/entities/rotated-token.ts'
 import { sessionCodec } from '../../src/model/entities/session.ts'
-import { signingKeyCodec } from '../../src/model/entities/signing-key.ts'
-import { tokenCodec } from '../../src/model/entities/token.ts'
-import { userCodec } from '../../src/model/entities/user.ts'
 import { check } from '../properties/check.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
 interface Codec {
+  readonly table: string
   readonly columns: readonly string[]
   readonly types: Readonly<Record<string, keyof typeof cells>>
   toRow(record: object): Row
@@ -25,8 +19,8 @@ interface Codec {
   fromRow(row: Row): object
 }
 
-/** A column that contains JSON. */
-const bindings = fc.json().map((text) => JSON.stringify({ extensions: JSON.parse(text) }))
+/** A column that contains an object as JSON. */
+const json = fc.json().map((text) => JSON.stringify({ extensions: JSON.parse(text) }))
 
 const cells = {
   bigint: fc.integer(),
@@ -35,34 +29,26 @@ const cells = {
   userKey: fc.oneof(fc.integer(), fc.string()),
 }
 
-const codecs = {
-  client: clientCodec,
-  token: tokenCodec,
-  authorization: authorizationCodec,
-  checkpoint: checkpointCodec,
-  signingKey: signingKeyCodec,
-  user: userCodec,
-  rotatedToken: rotatedTokenCodec,
-  consent: consentCodec,
-  session: sessionCodec,
-} as unknown as Readonly<Record<string, Codec>>
+const codecs = Object.entries(entities as unknown as Readonly<Record<string, Codec>>)
+/** The computed columns, which no read returns. */
+const computed = new Set(['oauth2server_token ends_at', 'oauth2server_audit seal'])
 
-describe.each(Object.entries(codecs))('the entity %s', (_, codec) => {
+describe.each(codecs)('the entity %s', (_, codec) => {
   test('keeps every cell of a row that it reads and writes [T4710]', () => {
     const row = fc.record(
       Object.fromEntries(
         Object.entries(codec.types).map(([name, type]) => [
           name,
-          name === 'code_binding' ? bindings : cells[type],
+          name === 'code_binding' || name === 'details' ? json : cells[type],
         ]),
       ),
     )
+    const readCells = (row: Row) =>
+      Object.entries(row).filter(([column]) => !computed.has(`${codec.table} ${column}`))
     return check(
       fc.property(row, (stored) => {
         const record = codec.fromRow(stored)
-        const { ends_at: _, ...written } = codec.toRow(record)
-        const { ends_at: __, ...read } = stored
-        expect(written).toEqual(read)
+        expect(readCells(codec.toRow(record))).toEqual(readCells(stored))
         expect(codec.toCells(record)).toEqual(Object.values(codec.toRow(record)))
         expect(codec.columns).toEqual(Object.keys(codec.toRow(record)))
       }),

@@ -15,7 +15,7 @@ import {
 import { postgres } from 'svc-oauth2server/postgres'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { auditColumns } from '../../src/model/audit-values.ts'
+import { auditColumns } from '../../src/model/entities/audit-event.ts'
 import { idRanges, idsOf } from '../../src/records/audit/audit-chain.ts'
 import { databaseFolder } from '../support/database-folder.ts'
 import { makeDatabase } from '../support/postgres.ts'

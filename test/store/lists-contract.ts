@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { SealedAuditEvent } from '../../src/model/audit-event.ts'
-import { auditValues } from '../../src/model/audit-values.ts'
+import { auditValues } from '../../src/model/entities/audit-event.ts'
 import type { UserId } from '../../src/model/user.ts'
 import type { AuditFilter } from '../../src/store/contract/audit.ts'
 import type { Cursor, Page } from '../../src/store/contract/page.ts'

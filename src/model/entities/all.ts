@@ -1,4 +1,5 @@
 import { checkpointCodec } from './audit-checkpoint.ts'
+import { auditCodec } from './audit-event.ts'
 import { authorizationCodec } from './authorization.ts'
 import { clientCodec } from './client.ts'
 import { consentCodec } from './consent.ts'
@@ -23,4 +24,8 @@ export const sealedEntities = {
 /** The name of an entity with sealed values. */
 export type SealedKind = keyof typeof sealedEntities
 
-export const entities = { ...sealedEntities, authorizations: authorizationCodec } as const
+export const entities = {
+  ...sealedEntities,
+  authorizations: authorizationCodec,
+  audit: auditCodec,
+} as const

@@ -7,8 +7,8 @@ import type {
   AuditSubject,
   SealedAuditEvent,
 } from '../../model/audit-event.ts'
-import { auditValues } from '../../model/audit-values.ts'
 import type { ClientOwner } from '../../model/client.ts'
+import { auditValues } from '../../model/entities/audit-event.ts'
 import type { Authorization } from '../../model/entities/authorization.ts'
 import type { ClientFields } from '../../model/entities/client.ts'
 import type { TokenFields } from '../../model/entities/token.ts'

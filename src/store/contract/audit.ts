@@ -1,6 +1,6 @@
 import type { AuditRecord, SealedAuditEvent } from '../../model/audit-event.ts'
-import type { AuditValues } from '../../model/audit-values.ts'
 import type { SealedCheckpoint } from '../../model/entities/audit-checkpoint.ts'
+import type { AuditValues } from '../../model/entities/audit-event.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 

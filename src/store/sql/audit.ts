@@ -1,19 +1,13 @@
-import { type Insertable, type Selectable, sql } from 'kysely'
-import type { AuditActor, AuditRecord, SealedAuditEvent } from '../../model/audit-event.ts'
-import { auditColumns, auditValues } from '../../model/audit-values.ts'
+import { sql } from 'kysely'
+import type { AuditRecord } from '../../model/audit-event.ts'
+import { auditCodec, auditColumns } from '../../model/entities/audit-event.ts'
 import type { AuditFilter, AuditStore } from '../contract/audit.ts'
 import type { Cursor, Page } from '../contract/page.ts'
 import { type Handle, prepared, valuesOf } from './handle.ts'
 import { page, placeOf } from './page.ts'
-import type { Tables } from './tables.ts'
 
-type Table = Tables['oauth2server_audit']
-
-/** The columns that an insert writes. */
-export const auditColumnNames = [
-  ...auditColumns,
-  'seal',
-] as const satisfies readonly (keyof Insertable<Table>)[]
+/** The columns that an insert writes, and the conversion of an event. */
+export const { columns: auditColumnNames, toRow } = auditCodec
 
 export const sqlAudit = (handle: Handle): AuditStore => {
   const { read, write, purge, locking } = handle
@@ -94,13 +88,12 @@ export const sqlAudit = (handle: Handle): AuditStore => {
       .orderBy('id', order)
       .limit(limit + 1)
       .execute()
-    return page(rows, limit, fromRow, ({ at, id }) => [at, String(id)])
+    return page(rows, limit, auditCodec.fromRow, ({ at, id }) => [at, String(id)])
   }
 
   return {
     async add(event) {
-      const row = toRow(event)
-      await add(...auditColumnNames.map((name) => row[name]))
+      await add(...auditCodec.toCells(event))
     },
 
     async addMany(events) {
@@ -123,9 +116,9 @@ export const sqlAudit = (handle: Handle): AuditStore => {
         .orderBy('id')
         .limit(limit)
         .execute()
-      return rows.map(({ id, seal, ...row }) => ({
-        id,
-        seal,
+      return rows.map((row) => ({
+        id: row.id,
+        seal: row.seal,
         values: auditColumns.map((column) => row[column]),
       }))
     },
@@ -183,30 +176,3 @@ export const sqlAudit = (handle: Handle): AuditStore => {
     },
   }
 }
-
-export const toRow = (event: SealedAuditEvent): Insertable<Table> => {
-  const values = [...auditValues(event), event.seal]
-  return Object.fromEntries(
-    auditColumnNames.map((column, at) => [column, values[at]]),
-  ) as unknown as Insertable<Table>
-}
-
-const fromRow = (row: Selectable<Table>): AuditRecord => ({
-  id: row.id,
-  at: row.at,
-  event: row.event,
-  actor: row.actor as AuditActor,
-  actorId: row.actor_id,
-  actorEmail: row.actor_email,
-  userId: row.user_id,
-  userEmail: row.user_email,
-  clientId: row.client_id,
-  tokenId: row.token_id,
-  authorizationId: row.authorization_id,
-  subject: row.subject,
-  address: row.address,
-  userAgent: row.user_agent,
-  requestId: row.request_id,
-  isRoutine: row.is_routine === 1,
-  details: JSON.parse(row.details),
-})

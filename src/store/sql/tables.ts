@@ -1,15 +1,7 @@
 import type { Generated } from 'kysely'
 import { entities } from '../../model/entities/all.ts'
 import { type ColumnsOf, entity, type InsertedOf } from '../../model/entities/entity.ts'
-import {
-  type Field,
-  flag,
-  having,
-  nullable,
-  number,
-  text,
-  userKey,
-} from '../../model/entities/field.ts'
+import { type Field, flag, nullable, number, text, userKey } from '../../model/entities/field.ts'
 import type { SweeperNoteKind } from '../contract/sweeper.ts'
 
 const count: Field<number, number> = { ...number(), type: 'integer' }
@@ -94,26 +86,6 @@ const others = [
     { key: ['at', 'client_id', 'event', 'grant_type', 'user_id', 'writer'] },
   ),
   entity('oauth2server_secret_key', { id: text(), createdAt: number() }),
-  entity('oauth2server_audit', {
-    id: having(number(), { place: 'assigned' }),
-    at: number(),
-    event: text(),
-    actor: text(),
-    actorId: nullable(text()),
-    actorEmail: text(),
-    userId: nullable(text()),
-    userEmail: nullable(text()),
-    clientId: nullable(text()),
-    tokenId: nullable(number()),
-    authorizationId: nullable(number()),
-    subject: text(),
-    address: text(),
-    userAgent: text(),
-    requestId: nullable(text()),
-    isRoutine: flag(),
-    details: text(),
-    seal: text(),
-  }),
 ] as const
 
 /**
