@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { NewToken } from '../../src/model/entities/token.ts'
+import { type NewToken, tokenCodec } from '../../src/model/entities/token.ts'
 import type { Rotation } from '../../src/store/contract/tokens.ts'
 import { postgres } from '../../src/store/postgres.ts'
 import type { OpenStore, Store, StoreOpener } from '../../src/store/store.ts'
@@ -15,7 +15,6 @@ import {
   anAuthorization,
   aUser,
   clientKey,
-  digest,
   refreshable,
   rotationOf,
   text,
@@ -94,44 +93,29 @@ for (const [name, create, isMissing] of databases) {
     /** A token with a value in every column, and another value for each column that can change. */
     const newPair = async (): Promise<{ before: NewToken; after: NewToken }> => {
       const clientId = await aClient(store)
-      const authorizationId = await anAuthorization(store, { clientId })
-      const parentId = Number(await store.tokens.insert(tokenRow({ clientId })))
-      const kept = {
-        clientId,
-        userId: await aUser(store),
-        authorizationId,
-        isPersonal: true,
-        isInternal: true,
-        parentId,
-        loginDigest: text(),
-      }
-      const [tokenType, other] = ['bearer', 'dpop'] as const
-      const first = { expires: 1_000, refreshExpires: 2_000, createdAt: 1, scopes: ['a', 'b'] }
-      const next = { expires: 4_000, refreshExpires: 3_000, createdAt: 2, scopes: [] }
-      const resources = ['https://api.example.org/']
+      const valuesOf = (number: number) =>
+        Object.fromEntries(
+          tokenCodec.stored.map(({ column, type }) => {
+            const value = type === 'integer' ? 1 : number
+            return [column, type === 'text' ? text() : value]
+          }),
+        )
       const before = {
-        ...kept,
-        ...first,
-        tokenType,
-        resources: [],
-        keyThumbprint: text(),
-        sector: text(),
+        ...valuesOf(5),
+        client_id: clientId,
+        client_key: clientKey(clientId),
+        user_id: await aUser(store),
+        authorization_id: await anAuthorization(store, { clientId }),
+        parent_id: Number(await store.tokens.insert(tokenRow({ clientId }))),
+        scopes: 'a b',
       }
-      const after = {
-        ...kept,
-        ...next,
-        tokenType: other,
-        resources,
-        keyThumbprint: text(),
-        sector: text(),
+      const other: Row = valuesOf(6)
+      const changed = tokenCodec.replacedColumns.map((column) => [column, other[column]])
+      const tokenOf = (row: Row) => tokenCodec.fromRow(row as never)
+      return {
+        before: tokenOf(before),
+        after: tokenOf({ ...before, ...Object.fromEntries(changed) }),
       }
-      const secrets = (formerExpires: number) => ({
-        ...refreshable(),
-        successorId: 5,
-        formerDigest: digest('access_token'),
-        formerExpires,
-      })
-      return { before: tokenRow(before, secrets(6)), after: tokenRow(after, secrets(7)) }
     }
 
     const inTransaction = (work: (tx: Store) => Promise<boolean>): Promise<boolean> =>

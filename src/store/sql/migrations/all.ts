@@ -2,7 +2,7 @@ import type { UserReference } from '../handle.ts'
 import { initial } from './0001-initial.ts'
 import { ownersAndNotices } from './0012-owners-and-notices.ts'
 import { emailAddresses } from './0015-email-addresses.ts'
-import { sectors } from './0017-sectors.ts'
+import { addedColumns } from './added-columns.ts'
 import type { OnlineMigration } from './online.ts'
 
 /**
@@ -16,5 +16,10 @@ export const migrationsFor = (
   '0001-initial': initial(reference),
   '0012-owners-and-notices': ownersAndNotices,
   '0015-email-addresses': emailAddresses(reference),
-  '0017-sectors': sectors,
+  // The sector of the subject, the digest of the OpenID Connect values, and the time since when an ID belongs to the user.
+  '0017-sectors': addedColumns(
+    ['oauth2server_token', 'sector', 'text'],
+    ['oauth2server_token', 'login_digest', 'text'],
+    ['oauth2server_consent', 'reused_since', 'bigint'],
+  ),
 })
