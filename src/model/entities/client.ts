@@ -1,8 +1,18 @@
 import type { Digest } from '../../crypto/digest.ts'
-import { blankOf, type ColumnsOf, claimsOf, entity, type RecordOf } from './entity.ts'
+import { validDescription, validName, validWebsite } from '../field-rules.ts'
+import {
+  blankOf,
+  type ColumnsOf,
+  claimsOf,
+  entity,
+  type InputOf,
+  inputOf,
+  type RecordOf,
+} from './entity.ts'
 import {
   type Field,
   flag,
+  given,
   having,
   list,
   nullable,
@@ -33,11 +43,12 @@ const responseTypes = (): Field<readonly string[], string> => {
     types.map((type) => type.replaceAll(' ', '+')).join(' ')
   const decode = (cell: string): readonly string[] =>
     cell === '' ? [] : cell.split(' ').map((type) => type.replaceAll('+', ' '))
-  return { type: 'text', encode, decode, claim: encode }
+  return { ...list(), encode, decode, claim: encode }
 }
 
 const off = () => having(flag(), { initial: false })
 const none = { initial: [] } as const
+const byCaller = { input: given } as const
 
 /** The fields of a client, in the order of the claims. */
 const fields = {
@@ -50,17 +61,17 @@ const fields = {
   previousClientSecret: optional(text<Digest>()),
   /** The expiry of the former secret, in milliseconds since the epoch. */
   previousClientSecretExpires: optional(number()),
-  name: having(text(), { initial: '' }),
-  description: having(text(), { initial: '' }),
-  website: having(text(), { initial: '' }),
+  name: having(text(), { initial: '', input: validName }),
+  description: having(text(), { initial: '', input: validDescription }),
+  website: having(text(), { initial: '', input: validWebsite }),
   /** The owner, who registered the client; null for a client without an owner. */
-  userId: optional(userKey()),
-  isConfidential: having(flag(), { initial: true }),
+  userId: having(optional(userKey()), byCaller),
+  isConfidential: having(flag(), { initial: true, ...byCaller }),
   /**
    * True for a client of the application itself, and for the hidden client of a personal token. The settings pages do
    * not show an internal client to its owner. The consent page shows an internal client as verified.
    */
-  isInternal: off(),
+  isInternal: having(off(), byCaller),
   /** True for the hidden client of a personal token, which no OAuth endpoint accepts. */
   isPersonal: off(),
   /** Whether an administrator has confirmed the identity of the client's operator. */
@@ -73,22 +84,23 @@ const fields = {
    */
   isPinned: off(),
   redirectUris: having(list('\n'), none),
-  defaultScopes: having(list(), none),
+  defaultScopes: having(list(), { ...none, ...byCaller }),
   /** Scopes that the user may decline on the consent page. */
-  optionalScopes: having(list(), none),
+  optionalScopes: having(list(), { ...none, ...byCaller }),
   /** The scopes that this client may request; null: every registered scope that is not internal. */
-  allowedScopes: optional(list()),
-  grantTypes: optional(list()),
-  responseTypes: optional(responseTypes()),
-  tokenEndpointAuthMethod: optional(text<TokenEndpointAuthMethod>()),
+  allowedScopes: having(optional(list()), byCaller),
+  grantTypes: having(optional(list()), byCaller),
+  responseTypes: having(optional(responseTypes()), byCaller),
+  tokenEndpointAuthMethod: having(optional(text<TokenEndpointAuthMethod>()), byCaller),
   /** The resource of the client's tokens if the client requests none; null: the setting `defaultResource`. */
-  defaultResource: optional(text()),
+  defaultResource: having(optional(text()), byCaller),
   origin: having(text<ClientOrigin>(), { initial: 'owner' }),
   /**
    * The registered public keys (RFC 7517 §5) as JSON; null without keys, or if the client publishes keys at `jwksUri`.
    */
-  jwks: optional(text()),
-  jwksUri: optional(text()),
+  jwks: having(optional(text()), byCaller),
+  /** The https URL of the public keys. */
+  jwksUri: having(optional(text()), byCaller),
   /** The digest of the token with which the client manages its own registration (RFC 7592). */
   registrationToken: optional(text<Digest>()),
   /** The digest of the logo that the server fetched; null without a logo. Only a verified client has a logo. */
@@ -103,6 +115,9 @@ const fields = {
 }
 /** The stored fields of a client application. */
 export interface ClientFields extends RecordOf<typeof fields> {}
+/** The fields of a client that a caller may set. */
+export interface EditableFields extends InputOf<typeof fields> {}
+export const clientInput = inputOf(fields)
 /** The default fields of a client. */
 export const blankClient = blankOf(fields)
 export const clientClaims = claimsOf('client', fields)

@@ -1,4 +1,5 @@
 import type { Claims } from '../../crypto/sealed.ts'
+import type { Accepted } from '../members.ts'
 import type { AnyField, StoredOf, ValueOf } from './field.ts'
 import { comparerOf, creatorOf, Leaf, type Literal } from './literal.ts'
 
@@ -32,6 +33,13 @@ export type BlankOf<F extends Fields> = {
   readonly [Name in keyof F as F[Name] extends { readonly initial: unknown }
     ? Name
     : never]: ValueOf<F[Name]>
+}
+
+/** The properties that a caller may set. */
+export type InputOf<F extends Fields> = {
+  readonly [Name in keyof F as F[Name] extends { readonly input: unknown }
+    ? Name
+    : never]?: ValueOf<F[Name]>
 }
 
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
@@ -161,6 +169,25 @@ export const blankOf = <F extends Fields>(fields: F): BlankOf<F> =>
       'initial' in field ? [[name, field.initial]] : [],
     ),
   ) as BlankOf<F>
+
+/** Derives what each property that a caller may set accepts, and the validation of a record's values. */
+export const inputOf = <F extends Fields>(fields: F) => {
+  type Input = Required<InputOf<F>>
+  const inputs = Object.entries(fields).filter(([, { input }]) => input)
+  return {
+    members: Object.fromEntries(inputs.map(([name, { accepts }]) => [name, accepts])) as Readonly<
+      Record<keyof Input, Accepted>
+    >,
+    /** Returns a function for each property, which validates the value of the record. */
+    checks: (record: Input) =>
+      Object.fromEntries(
+        inputs.map(([name, { input = same }]) => [
+          name,
+          () => input(Reflect.get(record, name) as never),
+        ]),
+      ) as { readonly [Name in keyof Input]: () => Input[Name] },
+  }
+}
 
 type LaterOf<F extends Fields> = {
   [Name in keyof F]: F[Name] extends { readonly since: number } ? Name : never

@@ -1,4 +1,5 @@
 import type { Claims, Sealed, SealPurpose } from '../../crypto/sealed.ts'
+import * as members from '../members.ts'
 
 /** A value of a column. */
 export type Cell = number | string | null
@@ -13,6 +14,8 @@ export type SqlType = 'bigint' | 'integer' | 'text' | 'userKey'
 interface Conversions {
   readonly type: SqlType
   readonly isNullable?: boolean
+  /** The values that a caller may pass. */
+  readonly accepts: members.Accepted
   readonly encode?: (value: never) => Cell
   readonly decode?: (cell: never) => unknown
   readonly claim?: (value: never) => Claims[number]
@@ -41,6 +44,8 @@ interface Options<Value = unknown> {
   readonly isReplaced?: boolean
   /** The seal of the value. */
   readonly seal?: Seal
+  /** Validates the value that a caller sets. Without this function, callers cannot set the value. @throws InvalidField */
+  readonly input?: (value: never) => Value
 }
 
 /** A field with values of any type. */
@@ -62,23 +67,33 @@ export type StoredOf<F> = F extends { readonly [types]?: readonly [unknown, infe
   ? Stored
   : never
 
-export const text = <Value extends string = string>(): Field<Value, string> => ({ type: 'text' })
+export const text = <Value extends string = string>(): Field<Value, string> => ({
+  type: 'text',
+  accepts: members.text,
+})
 
 /** A sealed value. */
 export const sealed = <Value extends string = Sealed>(
   claims: Seal['claims'],
   purpose: SealPurpose = 'row',
-): Field<Value, string> => ({ type: 'text', seal: { purpose, claims } })
+): Field<Value, string> => ({ ...text(), seal: { purpose, claims } })
 
 /** A number, the key of a row, or a time in milliseconds since the epoch. */
-export const number = (): Field<number, number> => ({ type: 'bigint' })
+export const number = (): Field<number, number> => ({
+  type: 'bigint',
+  accepts: members.number,
+})
 
-export const userKey = (): Field<number | string, number | string> => ({ type: 'userKey' })
+export const userKey = (): Field<number | string, number | string> => ({
+  type: 'userKey',
+  accepts: members.userId,
+})
 
 export const toFlag = (value: boolean): Flag => (value ? 1 : 0)
 
 export const flag = (): Field<boolean, Flag> => ({
   type: 'integer',
+  accepts: members.flag,
   encode: toFlag,
   decode: (cell: Flag) => cell === 1,
 })
@@ -91,12 +106,13 @@ export const split = (cell: string, separator = ' '): readonly string[] =>
 export const list = (separator = ' '): Field<readonly string[], string> => {
   const encode = (value: readonly string[]): string => value.join(separator)
   const decode = (cell: string): readonly string[] => split(cell, separator)
-  return { type: 'text', encode, decode, claim: encode }
+  return { type: 'text', accepts: members.listOf(members.text), encode, decode, claim: encode }
 }
 
 /** A value as JSON. */
 export const json = <Value extends object>(): Field<Value, string> => ({
   type: 'text',
+  accepts: members.object,
   encode: (value: Value) => JSON.stringify(value),
   decode: (cell: string) => JSON.parse(cell),
 })
@@ -106,6 +122,7 @@ export const nullable = <Value, Stored extends Cell>(
 ): Field<Value | null, Stored | null> => ({
   ...field,
   isNullable: true,
+  accepts: members.orNull(field.accepts),
   ...(field.encode && { encode: unlessNull(field.encode) }),
   ...(field.decode && { decode: unlessNull(field.decode) }),
   ...(field.claim && { claim: unlessNull(field.claim) }),
@@ -129,3 +146,6 @@ export const having = <F extends AnyField, const O extends Options<ValueOf<F>>>(
   field: F,
   options: O,
 ): F & O => ({ ...field, ...options })
+
+/** For a value that a caller sets, and that needs no validation or is validated with other values. */
+export const given = <Value>(value: Value): Value => value

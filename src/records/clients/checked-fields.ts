@@ -1,8 +1,12 @@
 import { requestObjectAlgorithms } from '../../crypto/jose.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { keptMetadata, withLogoUri } from '../../model/client-metadata.ts'
-import { type ClientFields, tokenEndpointAuthMethods } from '../../model/entities/client.ts'
-import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
+import {
+  blankClient,
+  type ClientFields,
+  clientInput,
+  tokenEndpointAuthMethods,
+} from '../../model/entities/client.ts'
 import { checkAll, InvalidField } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
 import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
@@ -39,17 +43,13 @@ export const checkedFields = (
   const keys = checkedKeys(merged, { allowPrivate })
   const privateUse = settings.allowPrivateUseRedirectUris && !merged.isConfidential
   const checked = {
+    // The caller cannot set the other fields.
+    ...withoutKeys(before),
     ...checkAll({
-      name: () => validName(merged.name),
-      description: () => validDescription(merged.description),
-      website: () => validWebsite(merged.website),
+      ...clientInput.checks(merged),
       metadata: () => checkedMetadata(before.metadata, input, settings),
       redirectUris: () => checkedUris('redirect_uris', merged.redirectUris, { privateUse }),
     }),
-    userId: merged.userId,
-    isConfidential: merged.isConfidential,
-    isInternal: merged.isInternal,
-    isPersonal: before.isPersonal,
     // Validate only given scopes, so that a former scope that is no longer registered does not block other changes.
     defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
     allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
@@ -61,20 +61,17 @@ export const checkedFields = (
       ? knownResource(input.defaultResource, clientContext.resources)
       : merged.defaultResource,
     optionalScopes: optionalScopes ? scopes.validated(optionalScopes) : before.optionalScopes,
-    // The owner of a client cannot set these fields.
-    isVerified: before.isVerified,
-    isDisabled: before.isDisabled,
-    isPinned: before.isPinned,
-    previousClientSecret: before.previousClientSecret,
-    previousClientSecretExpires: before.previousClientSecretExpires,
-    origin: before.origin,
-    registrationToken: before.registrationToken,
-    logo: before.logo,
     ...keys,
   }
   checkFormLength(checked)
   return checked
 }
+
+// Removes the key, the ID and the secret of a stored client.
+const withoutKeys = (before: CheckedFields): CheckedFields =>
+  Object.fromEntries(
+    Object.keys(blankClient).map((name) => [name, before[name as keyof CheckedFields]]),
+  ) as CheckedFields
 
 /**
  * The maximum length of the form of an application after percent-encoding, in which all characters are ASCII. The form
