@@ -105,7 +105,7 @@ export const publicDeclarations = () => {
     all.set(key, { ...declarationOf(found, elsewhere), file, name, entry })
     if (elsewhere !== undefined) continue
     for (const node of found.nodes)
-      for (const other of referencesIn(node))
+      for (const other of referencesIn(derivedMembers(node, found.file) ?? node))
         waiting.push({ entry: undefined, name: other, found: find(found.file.path, other) })
   }
   return [...all.values()]
@@ -190,16 +190,82 @@ const referencesIn = (node, names = new Set()) => {
  * @param {{ file: File, name: string, nodes: Node[] }} found
  * @param {string | undefined} elsewhere
  */
-const declarationOf = ({ file: { text }, nodes }, elsewhere) => {
+const declarationOf = ({ file, name, nodes }, elsewhere) => {
+  const { text } = file
   const docstrings = nodes.map((node) => docstringBefore(text, node.start))
   const docstring = elsewhere ?? docstrings.find((one) => one !== '') ?? ''
   const code =
     elsewhere === undefined
-      ? nodes.map((node) => withoutKeywords(text.slice(node.start, node.end))).join('\n')
+      ? nodes
+          .map((node) => {
+            const members = derivedMembers(node, file)
+            return members
+              ? `interface ${name} {\n${members.map(memberText(text)).join('\n')}\n}`
+              : withoutKeywords(text.slice(node.start, node.end))
+          })
+          .join('\n')
       : ''
   const members = elsewhere === undefined ? nodes.flatMap((node) => membersOf(node, text)) : []
   return { docstring, code, members }
 }
+
+/** The types that derive the members of a record from the fields of an entity. */
+const derivations = ['RecordOf', 'SourceOf', 'InputOf']
+
+/**
+ * Returns the members that an interface derives from the fields of an entity; undefined for any other declaration.
+ * @param {Node} node
+ * @param {File} file
+ * @returns {readonly { field: Node, value: Node, isOptional: boolean }[] | undefined}
+ */
+const derivedMembers = (node, { declared }) => {
+  const [heritage] = (node.declaration ?? node).extends ?? []
+  const kind = heritage?.expression.name
+  if (!derivations.includes(kind)) return undefined
+  const [constant] = declared.get(heritage.typeArguments.params[0].exprName.name) ?? []
+  /** @type {Node[]} */
+  const fields = constant?.declarations[0].id.typeAnnotation.typeAnnotation.members
+  return fields
+    .map((field) => ({ field, type: field.typeAnnotation.typeAnnotation }))
+    .filter(({ type }) =>
+      kind === 'InputOf'
+        ? hasOption(type, 'input')
+        : kind === 'RecordOf' || !hasOption(type, 'place'),
+    )
+    .map(({ field, type }) => ({ field, value: valueIn(type), isOptional: kind === 'InputOf' }))
+}
+
+/**
+ * Returns whether the type of a field has an option, such as `Field<string> & { readonly initial: '' }`.
+ * @param {Node} type
+ * @param {string} name
+ */
+const hasOption = (type, name) =>
+  (type.types ?? []).some((/** @type {Node} */ part) =>
+    part.members?.some((/** @type {Node} */ { key }) => key.name === name),
+  )
+
+/**
+ * @param {Node} type the type of a field, such as `Field<string, string>`
+ * @returns {Node}
+ */
+const valueIn = (type) =>
+  type.type === 'TSIntersectionType'
+    ? valueIn(type.types[0])
+    : (type.typeArguments?.params[0] ?? type)
+
+/**
+ * @param {string} text
+ * @returns {(member: { field: Node, value: Node, isOptional: boolean }) => string}
+ */
+const memberText =
+  (text) =>
+  ({ field, value, isOptional }) => {
+    const before = text.slice(0, field.start).trimEnd()
+    const comment = before.endsWith('*/') ? `  ${before.slice(before.lastIndexOf('/**'))}\n` : ''
+    const code = `  readonly ${field.key.name}${isOptional ? '?' : ''}: ${text.slice(value.start, value.end)};`
+    return `${comment.replaceAll('\n    ', '\n  ')}${code}`
+  }
 
 // Omit these constructors, because only this package creates the objects.
 const internalConstructor = /^ *constructor\([^)]*\b(?:RecordsContext|Transients)\b[^)]*\);\n/gm

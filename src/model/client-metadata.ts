@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Client } from './client.ts'
-import type { TokenEndpointAuthMethod } from './entities/client.ts'
+import type { ClientFields, TokenEndpointAuthMethod } from './entities/client.ts'
 import { InvalidField } from './invalid-field.ts'
 import { OAuthError } from './oauth-error.ts'
 import { openidMemberNames, openidMembers } from './openid-client-metadata.ts'
@@ -173,22 +173,21 @@ export interface MetadataRules {
 
 /** The result of validating metadata: the input of `clients.create`, and the remaining metadata. */
 export interface DescribedClient {
-  readonly input: {
-    readonly name: string
-    readonly website: string
-    readonly isConfidential: boolean
-    readonly redirectUris: readonly string[]
-    readonly allowedScopes: readonly string[] | null
-    readonly grantTypes: readonly string[]
-    readonly responseTypes: readonly string[]
-    /**
-     * Null if the metadata names no method and `client_secret_basic` is permitted. The client may then send its secret
-     * in the header or in the form.
-     */
-    readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
-    readonly jwks: string | null
-    readonly jwksUri: string | null
-  }
+  /**
+   * `tokenEndpointAuthMethod` is null if the metadata names no method and `client_secret_basic` is permitted. The client
+   * may then send its secret in the header or in the form.
+   */
+  readonly input: Pick<
+    ClientFields,
+    | 'name'
+    | 'website'
+    | 'isConfidential'
+    | 'redirectUris'
+    | 'allowedScopes'
+    | 'tokenEndpointAuthMethod'
+    | 'jwks'
+    | 'jwksUri'
+  > & { readonly grantTypes: readonly string[]; readonly responseTypes: readonly string[] }
   /** The remaining metadata as JSON, for the field `metadata` of the client. */
   readonly metadata: string
 }

@@ -77,6 +77,7 @@ export const validName = (value: string): string => {
   return name
 }
 
+/** Validates a description: at most 4,000 characters. Returns the description in NFC. @throws InvalidField */
 export const validDescription = (value: string): string => {
   const description = normalized('description', value).replaceAll('\r\n', '\n').trim()
   if ([...description].length > maxDescriptionLength) {

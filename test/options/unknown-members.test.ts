@@ -25,7 +25,6 @@ import { actAs, createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAst } from 'vitest/node'
 import { publicDeclarations } from '../../scripts/api-reference.js'
-import { blankClient } from '../../src/model/entities/client.ts'
 import { names as settingNames, settings } from '../../src/settings/settings.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the objects of this test have members that the types do not permit
@@ -200,13 +199,6 @@ const declared = ({ typeName }: Node): Node | undefined => {
 const literalsOf = (type: Node): readonly string[] =>
   type.type === 'TSUnionType' ? type.types.flatMap(literalsOf) : [String(type.literal?.value ?? '')]
 
-/** Returns the type of a field by its initial value. A field that is null at first may have any type. */
-const typeOf = (initial: unknown): Node => {
-  if (Array.isArray(initial)) return { type: 'TSArrayType', elementType: typeOf('') }
-  if (typeof initial === 'boolean') return { type: 'TSBooleanKeyword' }
-  return { type: initial === null ? 'TSUnknownKeyword' : 'TSStringKeyword' }
-}
-
 /** Returns the members of an object of options, with their types. */
 const membersOf = (type: Node): readonly (readonly [name: string, type: Node])[] => {
   const signatures = (members: readonly Node[]) =>
@@ -226,9 +218,6 @@ const membersOf = (type: Node): readonly (readonly [name: string, type: Node])[]
     return membersOf(argument).filter(([member]) => literalsOf(keys).includes(member))
   if (name === 'Omit')
     return membersOf(argument).filter(([member]) => !literalsOf(keys).includes(member))
-  // The fields of a client are the only fields of an entity that options contain.
-  if (name === 'RecordOf')
-    return Object.entries(blankClient).map(([member, value]) => [member, typeOf(value)])
   const node = declared(type)
   if (node?.type === 'TSTypeAliasDeclaration') return membersOf(node.typeAnnotation)
   if (node?.type !== 'TSInterfaceDeclaration') return []

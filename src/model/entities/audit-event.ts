@@ -1,7 +1,7 @@
 import type { AuditActor, AuditEvent, SealedAuditEvent } from '../audit-event.ts'
 import type { UserId } from '../user.ts'
 import { entity } from './entity.ts'
-import { type Field, flag, having, json, nullable, number, text } from './field.ts'
+import { computed, type Field, flag, having, json, nullable, number, text } from './field.ts'
 
 /** A text in which each lone surrogate is replaced, because PostgreSQL stores no lone surrogates. */
 const wellFormed = <Value extends string = string>(): Field<Value, string> => ({
@@ -36,7 +36,7 @@ const fields = {
 }
 
 export const auditCodec = entity('oauth2server_audit', fields, {
-  computed: { seal: { ...text(), encode: ({ seal }: SealedAuditEvent) => seal } },
+  computed: { seal: computed(text(), ({ seal }: SealedAuditEvent) => seal) },
 })
 
 /** The columns that the seal of an audit row covers, in this order. */

@@ -1,6 +1,6 @@
 import type { Claims } from '../../crypto/sealed.ts'
 import type { Accepted } from '../members.ts'
-import type { AnyField, StoredOf, ValueOf } from './field.ts'
+import type { AnyField, Seal, StoredOf, ValueOf } from './field.ts'
 import { comparerOf, creatorOf, Leaf, type Literal } from './literal.ts'
 
 /** The fields of a record. */
@@ -80,6 +80,42 @@ const isField = (part: AnyField | Fields): part is AnyField => typeof part.type 
 const columnOf = (name: string, { column }: AnyField): string =>
   column ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+type None = Readonly<Record<never, never>>
+type Inserted<S extends Shape, C extends Fields> = Row<S, { readonly place: string }> &
+  Cells<C, never>
+
+/** The table of a record, and the conversions between the record and its row. */
+export interface Entity<
+  Table extends string,
+  S extends Shape,
+  C extends Fields = None,
+  A extends Fields = None,
+> extends Typed<
+    RowOf<S> & Cells<C, never> & Cells<A, never>,
+    Inserted<S, C> & Cells<A, { readonly place: string }>
+  > {
+  readonly table: Table
+  readonly key: readonly string[]
+  /** Every column of the table. */
+  readonly stored: readonly {
+    readonly column: string
+    readonly type: AnyField['type']
+    readonly isNullable: boolean
+  }[]
+  /** The sealed columns. */
+  readonly seals: readonly (Seal & { readonly column: string })[]
+  /** The columns that an insert writes, in the order of `toCells`. */
+  readonly columns: readonly (keyof Inserted<S, C> & string)[]
+  /** The types of these columns. */
+  readonly types: { readonly [Column in keyof Inserted<S, C>]: AnyField['type'] }
+  /** The columns that a replacement of the row writes, in the order of `toReplacedCells`. */
+  readonly replacedColumns: readonly (keyof Inserted<S, C> & string)[]
+  readonly toRow: (record: SourceOf<S>) => Inserted<S, C>
+  readonly toCells: (record: SourceOf<S>) => Inserted<S, C>[keyof Inserted<S, C>][]
+  readonly toReplacedCells: (record: SourceOf<S>) => Inserted<S, C>[keyof Inserted<S, C>][]
+  readonly fromRow: (row: Row<S, never>) => RecordOf<S>
+}
+
 /**
  * Derives the table of a record, and the conversions between the record and its row.
  * @param key the columns of the primary key
@@ -89,8 +125,8 @@ const columnOf = (name: string, { column }: AnyField): string =>
 export const entity = <
   const Table extends string,
   const S extends Shape,
-  const C extends Fields = Record<never, never>,
-  const A extends Fields = Record<never, never>,
+  const C extends Fields = None,
+  const A extends Fields = None,
 >(
   table: Table,
   shape: S,
@@ -99,8 +135,7 @@ export const entity = <
     computed,
     apart,
   }: { readonly key?: readonly string[]; readonly computed?: C; readonly apart?: A } = {},
-) => {
-  type Inserted = Row<S, { readonly place: string }> & Cells<C, never>
+): Entity<Table, S, C, A> => {
   const stored = Object.entries(shape).flatMap(([name, part]) =>
     isField(part)
       ? [{ path: [name], column: columnOf(name, part), field: part }]
@@ -120,10 +155,8 @@ export const entity = <
   const all = [...stored, ...others(computed), ...others(apart)]
   const replaced = inserted.filter(({ field }) => field.isReplaced)
   const leaf = ({ path, field }: (typeof inserted)[number]) => new Leaf(path, field.encode)
-  const names = (fields: typeof inserted) =>
-    fields.map(({ column }) => column) as unknown as readonly (keyof Inserted & string)[]
-  const toCells = (fields: typeof inserted) =>
-    creatorOf(fields.map(leaf)) as (record: SourceOf<S>) => Inserted[keyof Inserted][]
+  const names = (fields: typeof inserted) => fields.map(({ column }) => column)
+  const cells = (fields: typeof inserted) => creatorOf(fields.map(leaf))
   const reader = (fields: Shape): Literal =>
     Object.fromEntries(
       Object.entries(fields).map(([name, part]) => [
@@ -131,35 +164,21 @@ export const entity = <
         isField(part) ? new Leaf([columnOf(name, part)], part.decode) : reader(part),
       ]),
     )
-  const derived = {
+  return {
     table,
     key,
-    /** Every column of the table. */
     stored: all
       .filter(({ field }) => field.place !== 'joined')
       .map(({ column, field: { type, isNullable = false } }) => ({ column, type, isNullable })),
-    /** The sealed columns. */
     seals: stored.flatMap(({ column, field: { seal } }) => (seal ? [{ column, ...seal }] : [])),
-    /** The columns that an insert writes, in the order of `toCells`. */
     columns: names(inserted),
-    /** The types of these columns. */
-    types: Object.fromEntries(inserted.map(({ column, field }) => [column, field.type])) as {
-      readonly [Column in keyof Inserted]: AnyField['type']
-    },
-    /** The columns that a replacement of the row writes, in the order of `toReplacedCells`. */
+    types: Object.fromEntries(inserted.map(({ column, field }) => [column, field.type])),
     replacedColumns: names(replaced),
-    toRow: creatorOf(Object.fromEntries(inserted.map((part) => [part.column, leaf(part)]))) as (
-      record: SourceOf<S>,
-    ) => Inserted,
-    toCells: toCells(inserted),
-    toReplacedCells: toCells(replaced),
-    fromRow: creatorOf(reader(shape)) as (row: Row<S, never>) => RecordOf<S>,
-  }
-  return derived as typeof derived &
-    Typed<
-      RowOf<S> & Cells<C, never> & Cells<A, never>,
-      Inserted & Cells<A, { readonly place: string }>
-    >
+    toRow: creatorOf(Object.fromEntries(inserted.map((part) => [part.column, leaf(part)]))),
+    toCells: cells(inserted),
+    toReplacedCells: cells(replaced),
+    fromRow: creatorOf(reader(shape)),
+  } as unknown as Entity<Table, S, C, A>
 }
 
 /** Derives the initial values of a record. */

@@ -147,5 +147,11 @@ export const having = <F extends AnyField, const O extends Options<ValueOf<F>>>(
   options: O,
 ): F & O => ({ ...field, ...options })
 
+/** A column whose value is computed from the whole record. */
+export const computed = <Value, Stored extends Cell, Source>(
+  field: Field<Value, Stored>,
+  encode: (record: Source) => Stored,
+): Field<Value, Stored> => ({ ...field, encode })
+
 /** For a value that a caller sets, and that needs no validation or is validated with other values. */
 export const given = <Value>(value: Value): Value => value

@@ -2,7 +2,18 @@ import type { Digest } from '../../crypto/digest.ts'
 import type { Claims, Sealed } from '../../crypto/sealed.ts'
 import type { Authorization } from './authorization.ts'
 import { blankOf, claimsOf, entity, type RecordOf, type SourceOf } from './entity.ts'
-import { flag, having, list, nullable, number, optional, sealed, text, userKey } from './field.ts'
+import {
+  computed,
+  flag,
+  having,
+  list,
+  nullable,
+  number,
+  optional,
+  sealed,
+  text,
+  userKey,
+} from './field.ts'
 
 /** A rotation and a rewrite only write the columns of these fields. Other values, such as the user, cannot change. */
 const isReplaced = { isReplaced: true } as const
@@ -138,15 +149,14 @@ export interface NewToken extends RecordOf<typeof digests> {
   readonly refreshToken: Sealed | null
 }
 
-/** A column that is computed for the index of the sweeper: the time at which both tokens have expired, or null. */
-const endsAt = {
-  ...nullable(number()),
-  isReplaced: true,
-  encode: ({ fields: { expires, refreshExpires } }: NewToken): number | null =>
+/** The time at which both tokens have expired; null if they never expire. The index of the sweeper needs this column. */
+const endsAt = computed(
+  nullable(number()),
+  ({ fields: { expires, refreshExpires } }: NewToken): number | null =>
     expires === null ? null : Math.max(expires, refreshExpires ?? 0),
-} as const
+)
 export const tokenCodec = entity('oauth2server_token', row, {
-  computed: { endsAt },
+  computed: { endsAt: having(endsAt, isReplaced) },
   apart: {
     lastUsedAt: nullable(number()),
     lastUsedAddress: nullable(text()),

@@ -1,7 +1,7 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { bits256, randomNumber, randomString } from '../../crypto/random.ts'
 import { Client } from '../../model/client.ts'
-import { blankClient, type ClientFields } from '../../model/entities/client.ts'
+import { blankClient } from '../../model/entities/client.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import { keyAfter, removeFormerKey } from './change-client.ts'
 import { checkedFields } from './checked-fields.ts'
@@ -66,20 +66,7 @@ export const keepDescribed = async (rows: ClientRows, client: Client): Promise<v
 }
 
 // Returns the fields that the server determines instead of the document.
-const keptOf = (
-  stored: Client,
-  described: CheckedFields,
-): Pick<
-  ClientFields,
-  | 'clientKey'
-  | 'clientSecret'
-  | 'createdAt'
-  | 'defaultResource'
-  | 'isDisabled'
-  | 'isPinned'
-  | 'isVerified'
-  | 'logo'
-> => {
+const keptOf = (stored: Client, described: CheckedFields) => {
   const isVerified =
     stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described))
   return {
