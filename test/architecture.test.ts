@@ -235,6 +235,8 @@ const layers: readonly Layer[] = [
       'adapters/node-http.ts',
       'model/',
       'protocol/endpoints/operations/home.ts', // the start page, which only a standalone server has
+      'records/context.ts', // the key of the records' context
+      'records/tokens/ended-tokens.ts', // the deleted tokens, which `tokens delete` makes final
       'protocol/endpoints/settings/wire.ts', // the JSON of records, which commands print like the settings API
       'server/environment/',
     ],

@@ -8,6 +8,7 @@ import {
 } from 'svc-oauth2server'
 import { notesRead, notesWrite } from '../../examples/notes/scopes.ts'
 import { homeEndpoint } from '../../src/protocol/endpoints/operations/home.ts'
+import { keepDescribed } from '../../test/support/internals.ts'
 import type { Registered } from './authorization.ts'
 
 /** A stopped clock, which can be set to earlier days to create data of the past. */
@@ -135,9 +136,7 @@ export const uncheckedClients = async (
     metadata: JSON.stringify({ tos_uri: `${address}terms`, policy_uri: `${address}privacy` }),
   }
   const { client } = await server.clients.create(input, { origin: 'registration', ...further })
-  await server.clients.keep(
-    server.clients.described(document, input, { origin: 'metadata_document', ...further }),
-  )
+  await keepDescribed(server, document, input, { origin: 'metadata_document', ...further })
   await server.clients.mark(document, { isPinned: true })
   return { registered: client.clientId, described: document }
 }

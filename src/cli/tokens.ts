@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
 import type { AuthorizationServer, FoundToken, Token, User } from '../index.ts'
 import { personalTokenToWire } from '../protocol/endpoints/settings/wire.ts'
+import { internals } from '../records/context.ts'
+import { blockRestoring, findEnded } from '../records/tokens/ended-tokens.ts'
 import { allPages } from './all-pages.ts'
 import { CommandError, shown, UsageError } from './errors.ts'
 import { findUser } from './find-user.ts'
@@ -158,7 +160,7 @@ const remove = async (options: DeleteOptions, command: Command): Promise<void> =
     if (!force && !(await confirm(question)))
       throw new CommandError('Cancelled: nothing was revoked.')
     // The user may have deleted the token in the meantime, and must not restore it. A restored token has another client.
-    if (digest) await server.endedTokens.block(digest)
+    if (digest) await blockRestoring(digest, server[internals])
     await server.tokens.revoke((await server.tokens.get(token.id)) ?? token)
   })
 }
@@ -181,9 +183,9 @@ const byAccessToken = async (
   server: AuthorizationServer,
 ): Promise<Found | 'deleted'> => {
   let found = await server.tokens.find({ accessToken })
-  const deleted = found ? undefined : await server.endedTokens.find(accessToken)
+  const deleted = found ? undefined : await findEnded(accessToken, server[internals])
   if (deleted) {
-    if (await server.endedTokens.block(deleted.digest)) return 'deleted'
+    if (await blockRestoring(deleted.digest, server[internals])) return 'deleted'
     // The user restored the token a moment ago.
     found = await server.tokens.find({ accessToken })
   }

@@ -23,19 +23,10 @@ export interface ClientLookup {
   readonly forAuthorization?: boolean
 }
 
-/** Returns the client in memory with its version; undefined if no copy is in memory. */
-type RecallClient = (
-  clientId: string,
-) => { readonly client: Client; readonly version: string } | undefined
-
 /** Finds clients: calls the extensions first, then the provider operation. */
 export interface ClientFinder {
   /** @throws OAuthError if an extension does not accept the ID, or if the look-up failed */
   getClient(clientId: string, lookup?: ClientLookup): Promise<Client | undefined>
-  /**
-   * Returns a copy of the client from the memory of this process. Pass the version to `tokens.issue`, which detects an
-   * outdated copy. Call `getClient` before you refuse a request, or if this function returns undefined. The function
-   * itself is undefined if it could never return a client, for instance on SQLite.
-   */
-  readonly recallClient: RecallClient | undefined
+  /** Whether a token request may use the copy of its client in the memory of this process. @internal */
+  readonly mayRecall: boolean
 }

@@ -6,6 +6,7 @@ import type { Parameters } from '../model/parameters.ts'
 import type { UserRedemption } from '../model/redemption.ts'
 import { isWithin } from '../model/scope.ts'
 import type { User, UserId } from '../model/user.ts'
+import { findGrant } from '../records/consents.ts'
 import type { TokenRequest } from './plug-ins/grant.ts'
 import type { ServerContext } from './server-context.ts'
 
@@ -62,7 +63,7 @@ export const grantingUser = async (
 ): Promise<
   Pick<UserRedemption, 'reserved'> & { readonly subject: User; readonly reusedSince: number | null }
 > => {
-  const grant = await server.consents.findGrant(userId, client.clientId, sessionId)
+  const grant = await findGrant(userId, client.clientId, sessionId, server.records)
   if (grant?.consent.id !== consentId) throw invalidCode(kind, 'the consent was withdrawn')
   const { user, session, consent, reserved } = grant
   if (!user?.active) throw invalidCode(kind, 'the user does not exist or is not active')

@@ -1,7 +1,6 @@
 import type { SaveToken } from '../model/save-token.ts'
 import type { Records } from '../records/all-records.ts'
 import type { ClientFinder, ProviderOperations } from './client-lookup.ts'
-import type { Extension } from './plug-ins.ts'
 import type { ServerContext } from './server-context.ts'
 
 /** Functions of the application that replace or wrap the provider operations of the specification. */
@@ -68,27 +67,4 @@ export const clientFinder = (
     // client.
     return client?.origin === 'metadata_document' ? undefined : client
   }
-}
-
-/**
- * Returns the function that recalls a client from memory; undefined if the store remembers no clients. If a recalled
- * client is outdated, the server processes the token request a second time. Therefore also returns undefined if the
- * second attempt would call a function of the application again.
- */
-export const clientRecall = (
-  {
-    getClient,
-    saveToken,
-    extensions = [],
-  }: ProviderOptions & { readonly extensions?: readonly Extension[] },
-  { clients }: Records,
-): ClientFinder['recallClient'] => {
-  const isRepeatable =
-    !getClient &&
-    !saveToken &&
-    extensions.every(
-      ({ findClient, onTokenIssue, onTokenResponse }) =>
-        !findClient && !onTokenIssue && !onTokenResponse,
-    )
-  return isRepeatable && clients.canRecall ? clients.recall.bind(clients) : undefined
 }

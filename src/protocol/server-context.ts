@@ -21,6 +21,7 @@ import type { Records } from '../records/all-records.ts'
 import type { About } from '../records/audit/audit-trail.ts'
 import type { ClientLogos } from '../records/clients/client-logos.ts'
 import type { ClientRefusals } from '../records/clients/client-refusals.ts'
+import type { RecordsContext } from '../records/context.ts'
 import type { SigningKeys } from '../records/keys/signing-keys.ts'
 import type { Limits } from '../records/limits.ts'
 import type { ShortLivedKind } from '../records/short-lived-kinds.ts'
@@ -132,7 +133,7 @@ export interface Logouts {
    * @param store the transaction of the deletion. Its notices must be sent after the commit, by `sendDue`
    * @internal
    */
-  userEnded(userId: UserId, store?: ServerContext['store']): Promise<void>
+  userEnded(userId: UserId, store?: RecordsContext['store']): Promise<void>
   /**
    * Ends the logins of a user whom the application logged out.
    * @param sessionId the session of the application; undefined for all sessions of the user
@@ -181,6 +182,10 @@ export interface ServerContext
     Throttling,
     Callers,
     PlugIns {
+  /** The database, for this package only. @internal */
+  readonly store: RecordsContext['store']
+  /** The context of the records, for this package only. @internal */
+  readonly records: RecordsContext
   readonly ui: Ui
   readonly shortLived: ShortLived
   /** The latest refused requests of each client, with the reasons. */

@@ -6,12 +6,19 @@ import type { AnyClientSummary, ClientWithOwner } from '../store/contract/client
 import type { Cursor, Page } from '../store/contract/page.ts'
 import type { TokenSummary, TokenWithNames } from '../store/contract/tokens.ts'
 import { byUser, ofUser } from './audit/audit-trail.ts'
-import { AuthorizedApplications } from './authorized-applications.ts'
+import { revokeAllOf } from './authorized-applications.ts'
+import {
+  changeClient,
+  deleteClient,
+  endTokensOfClient,
+  fetchLogoAgain,
+  markClient,
+} from './clients/change-client.ts'
 import type { ListedClient } from './clients/client-input.ts'
-import { Clients } from './clients/clients.ts'
+import { existingClient, listedAmong, searchClients } from './clients/client-rows.ts'
 import { identityDigest } from './clients/verified-identity.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
-import { Tokens } from './tokens/tokens.ts'
+import { revokeToken } from './tokens/end-tokens.ts'
 
 /** The maximum number of rows that one transaction or query processes. */
 const batchSize = 100
@@ -63,7 +70,7 @@ export class Administration {
 
   /** Lists the clients whose name, ID or owner's e-mail address contains the text; all clients for an empty text. */
   clients(text: string, cursor: Cursor): Promise<Page<ListedClient>> {
-    return new Clients(this.#context).search(text, cursor)
+    return searchClients(text, cursor, this.#context)
   }
 
   /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
@@ -84,7 +91,7 @@ export class Administration {
 
   /** Returns the clients with these IDs, in the order of the IDs. Omits unknown IDs. */
   clientsAmong(clientIds: readonly string[]): Promise<readonly ListedClient[]> {
-    return new Clients(this.#context).listedAmong(clientIds)
+    return listedAmong(clientIds, this.#context)
   }
 
   /** Lists the summaries of the tokens that `tokens` lists, or only the summaries of personal tokens. */
@@ -122,20 +129,17 @@ export class Administration {
    * @throws InvalidField if the client does not exist or does not allow the action
    */
   async actOnClient(clientId: string, act: ClientAct, actor: Actor, seen?: string): Promise<void> {
-    await withinTransaction(this.#context, async (tx) => {
-      const clients = new Clients(this.#inNameOf(actor, tx))
-      const client = await clients.find(clientId)
-      if (!client || client.isPersonal)
-        throw new InvalidField('client_id', 'There is no such client.')
+    await this.#inNameOf(actor, async (tx) => {
+      const client = await existingClient(clientId, tx)
       const isReviewed = act === 'verify' || act === 'pin'
       if (isReviewed && seen !== undefined && seen !== identityDigest(client))
         throw new InvalidField('act', 'The application has changed since the page was loaded.', {
           problem: 'changedMeanwhile',
         })
-      if (act === 'delete') await clients.delete(clientId)
-      else if (act === 'end_tokens') await clients.endTokens(clientId)
-      else if (act === 'fetch_logo') await clients.fetchLogo(clientId)
-      else await clients.mark(clientId, marks[act])
+      if (act === 'delete') await deleteClient(clientId, tx)
+      else if (act === 'end_tokens') await endTokensOfClient(clientId, tx)
+      else if (act === 'fetch_logo') await fetchLogoAgain(clientId, tx)
+      else await markClient(clientId, marks[act], tx)
     })
   }
 
@@ -149,9 +153,8 @@ export class Administration {
     defaultResource: string | null,
     actor: Actor,
   ): Promise<void> {
-    await withinTransaction(this.#context, async (tx) => {
-      await new Clients(this.#inNameOf(actor, tx)).update(clientId, { defaultResource })
-    })
+    const change = { changes: { defaultResource } }
+    await this.#inNameOf(actor, (tx) => changeClient(clientId, change, tx))
   }
 
   /**
@@ -159,11 +162,10 @@ export class Administration {
    * @throws InvalidField for an unknown token
    */
   async deleteToken(id: number, actor: Actor): Promise<void> {
-    await withinTransaction(this.#context, async (tx) => {
-      const tokens = new Tokens(this.#inNameOf(actor, tx))
-      const token = await tokens.get(id)
-      if (!token) throw new InvalidField('token_id', 'There is no such token.')
-      await tokens.revoke(token, 'token.deleted')
+    await this.#inNameOf(actor, async (tx) => {
+      const row = await tx.store.tokens.find(id)
+      if (!row) throw new InvalidField('token_id', 'There is no such token.')
+      await revokeToken(row.fields, tx, 'token.deleted')
     })
   }
 
@@ -173,7 +175,7 @@ export class Administration {
    */
   async endAllAccess(user: Pick<User, 'id' | 'email'>): Promise<void> {
     const { store, clock, audit } = this.#context
-    await new AuthorizedApplications(this.#context).revokeAll(user.id)
+    await revokeAllOf(user.id, this.#context)
     for (let after: string | null = null; ; ) {
       const page: Page<ClientWithOwner> = await store.clients.ofOwner(user.id, {
         after,
@@ -197,8 +199,8 @@ export class Administration {
     }
   }
 
-  #inNameOf({ user, address }: Actor, tx: RecordsContext): RecordsContext {
+  #inNameOf<T>({ user, address }: Actor, work: (tx: RecordsContext) => Promise<T>): Promise<T> {
     const audit = this.#context.audit.by({ ...byUser(user), address })
-    return { ...tx, audit }
+    return withinTransaction(this.#context, (tx) => work({ ...tx, audit }))
   }
 }

@@ -1,4 +1,3 @@
-import type { Store } from '../store/store.ts'
 import { Administration } from './administration.ts'
 import { Activity } from './audit/activity.ts'
 import { AuthorizedApplications } from './authorized-applications.ts'
@@ -21,8 +20,6 @@ export interface Records {
   readonly activity: Activity
   readonly users: Users
   readonly consents: Consents
-  /** The database, for this package only. @internal */
-  readonly store: Store
   /**
    * Runs work in a transaction, or in a savepoint if a transaction is open. The work must only use `tx`: an operation
    * outside of `tx` may wait for this transaction and cause a deadlock. If a row remains locked on PostgreSQL, the
@@ -41,6 +38,5 @@ export const allRecords = (context: RecordsContext): Records => ({
   activity: new Activity(context),
   users: new Users(context),
   consents: new Consents(context),
-  store: context.store,
   transaction: (work) => withinTransaction(context, (tx) => work(allRecords(tx))),
 })

@@ -7,7 +7,7 @@ import type { AuthorizedSummary } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
 import type { AuthorizedTokenRow, TokenUse } from '../store/contract/tokens.ts'
 import { nameOfClient } from './audit/audit-trail.ts'
-import { Clients } from './clients/clients.ts'
+import { clientsAmong, intactClients } from './clients/client-rows.ts'
 import { earliestRow, type RecordsContext } from './context.ts'
 
 /** An application on one device: an active authorization with its token. */
@@ -57,8 +57,10 @@ export class AuthorizedApplications {
 
   /** Lists the applications that a user authorized, the latest registered application first. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedApplication>> {
-    const { items, next } = await new Clients(this.#context).authorizedBy(userId, cursor)
-    return { items: await this.#withDevices(userId, items), next }
+    const { store, clock } = this.#context
+    const { items, next } = await store.clients.authorizedBy(userId, clock(), cursor)
+    const clients = await intactClients(items, this.#context)
+    return { items: await this.#withDevices(userId, clients), next }
   }
 
   /**
@@ -66,7 +68,8 @@ export class AuthorizedApplications {
    * then calls `among` for the applications on the page.
    */
   summariesOf(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedSummary>> {
-    return new Clients(this.#context).summariesAuthorizedBy(userId, cursor)
+    const { store, clock } = this.#context
+    return store.clients.summariesAuthorizedBy(userId, clock(), cursor)
   }
 
   /** Returns the applications with these IDs that the user authorized, in the order of the IDs. */
@@ -74,7 +77,7 @@ export class AuthorizedApplications {
     userId: UserId,
     clientIds: readonly string[],
   ): Promise<readonly AuthorizedApplication[]> {
-    const clients = await new Clients(this.#context).among(clientIds)
+    const clients = await clientsAmong(clientIds, this.#context)
     const listed = await this.#withDevices(userId, clients)
     return listed.filter(({ grantedAt, devices }) => grantedAt !== null || devices.length > 0)
   }
@@ -150,23 +153,30 @@ export class AuthorizedApplications {
   }
 
   /** Deletes all consents of a user and revokes all authorizations, in batches. */
-  async revokeAll(userId: UserId): Promise<void> {
-    const { store, clock, audit } = this.#context
-    let count = 0
-    let part: number
-    do {
-      const before = count
-      part = await store.transaction(async (tx) => {
-        await tx.consents.deleteOfUser(userId)
-        const revoked = await tx.authorizations.revokeOfUser(userId, null, clock(), revocationBatch)
-        const details = { count: before + revoked }
-        if (revoked < revocationBatch) await audit.add(tx, 'consent.withdrawn', { userId, details })
-        return revoked
-      })
-      count += part
-      await nextTurn()
-    } while (part === revocationBatch)
+  revokeAll(userId: UserId): Promise<void> {
+    return revokeAllOf(userId, this.#context)
   }
+}
+
+/** Does the same as `AuthorizedApplications.revokeAll`. */
+export const revokeAllOf = async (
+  userId: UserId,
+  { store, clock, audit }: RecordsContext,
+): Promise<void> => {
+  let count = 0
+  let part: number
+  do {
+    const before = count
+    part = await store.transaction(async (tx) => {
+      await tx.consents.deleteOfUser(userId)
+      const revoked = await tx.authorizations.revokeOfUser(userId, null, clock(), revocationBatch)
+      const details = { count: before + revoked }
+      if (revoked < revocationBatch) await audit.add(tx, 'consent.withdrawn', { userId, details })
+      return revoked
+    })
+    count += part
+    await nextTurn()
+  } while (part === revocationBatch)
 }
 
 const deviceOf = ({ fields, authorization, lastUse }: AuthorizedTokenRow): Device => ({

@@ -6,7 +6,7 @@ import type { User, UserId } from '../model/user.ts'
 import type { StoredGrant } from '../store/contract/authorizations.ts'
 import { ReferenceNotFound } from '../store/contract/errors.ts'
 import type { Store } from '../store/store.ts'
-import { Clients } from './clients/clients.ts'
+import { findClient } from './clients/client-rows.ts'
 import { earliestRow, type RecordsContext, retryOnCollision } from './context.ts'
 import { reusedSince } from './users/reused-ids.ts'
 
@@ -14,7 +14,7 @@ const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('con
   declined: listOf(text),
 })
 
-/** A consent, with the user and the session that a redemption checks, and the IDs of the rows to insert. @internal */
+/** A consent, with the user and the session that a redemption checks, and the IDs of the rows to insert. */
 export interface Grant extends Pick<StoredGrant, 'session' | 'reserved'> {
   readonly consent: Consent
   /** Null if the user does not exist. */
@@ -34,38 +34,7 @@ export class Consents {
    * consent of a former user with the same ID.
    */
   async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
-    return this.#valid(await this.#context.store.consents.find(userId, clientId))
-  }
-
-  /** Returns the consent of the user of a session, even if the session has expired. @internal */
-  async findOfSession(sessionId: Digest, clientId: string): Promise<Consent | undefined> {
-    return this.#valid(await this.#context.store.consents.findOfSession(sessionId, clientId))
-  }
-
-  /**
-   * Returns the consent of a user, with the current user, the session, and the IDs of the rows to insert. Returns
-   * undefined like `find`.
-   * @internal
-   */
-  async findGrant(
-    userId: UserId,
-    clientId: string,
-    sessionId: string | null,
-  ): Promise<Grant | undefined> {
-    const { store } = this.#context
-    const found = await store.consents.findGrant(userId, clientId, sessionId)
-    const consent = await this.#valid(found)
-    if (!found || !consent) return undefined
-    const { session, reserved } = found
-    const user = await this.#context.users.current(userId, found.user, this.#context)
-    return { consent, user, session, reserved }
-  }
-
-  async #valid(found: SealedConsent | undefined): Promise<Consent | undefined> {
-    const consent = this.#opened(found)
-    return consent && consent.grantedAt >= (await earliestRow(consent.userId, this.#context))
-      ? consent
-      : undefined
+    return validConsent(await this.#context.store.consents.find(userId, clientId), this.#context)
   }
 
   /**
@@ -82,7 +51,7 @@ export class Consents {
     checkOptions(options)
     const { declined = [] } = options
     const { store, turns, keys, clock, random, audit } = this.#context
-    const client = await new Clients(this.#context).find(clientId)
+    const client = await findClient(clientId, this.#context)
     if (!client) throw new ReferenceNotFound('The client does not exist.')
     const { clientKey, name: subject } = client
     const earliest = await earliestRow(userId, this.#context)
@@ -93,7 +62,7 @@ export class Consents {
     }
     const attempt = async (tx: Store): Promise<Consent | undefined> => {
       const found = await tx.consents.find(userId, clientId)
-      const opened = this.#opened(found)
+      const opened = openedConsent(found, this.#context)
       const before = opened && opened.grantedAt >= earliest ? opened : undefined
       const refused = new Set(declined)
       const kept = (before?.scopes ?? []).filter((scope) => !refused.has(scope))
@@ -121,19 +90,57 @@ export class Consents {
       turns.transaction(store, `consent ${userId} ${clientId}`, attempt),
     )
   }
+}
 
-  #opened(found: SealedConsent | undefined): Consent | undefined {
-    const { keys, log } = this.#context
-    if (!found || keys.isIntact(found.seal, consentClaims(found.consent))) return found?.consent
-    const { userId, clientId } = found.consent
-    log({
-      level: 'error',
-      event: 'consent.tampered',
-      message:
-        'A consent row was tampered with, or sealed with another secret key; the server refuses the row.',
-      userId,
-      clientId,
-    })
-    return undefined
-  }
+/** Returns the consent of the user of a session, even if the session has expired. */
+export const consentOfSession = async (
+  sessionId: Digest,
+  clientId: string,
+  context: RecordsContext,
+): Promise<Consent | undefined> =>
+  validConsent(await context.store.consents.findOfSession(sessionId, clientId), context)
+
+/**
+ * Returns the consent of a user, with the current user, the session, and the IDs of the rows to insert. Returns
+ * undefined like `Consents.find`.
+ */
+export const findGrant = async (
+  userId: UserId,
+  clientId: string,
+  sessionId: string | null,
+  context: RecordsContext,
+): Promise<Grant | undefined> => {
+  const found = await context.store.consents.findGrant(userId, clientId, sessionId)
+  const consent = await validConsent(found, context)
+  if (!found || !consent) return undefined
+  const { session, reserved } = found
+  const user = await context.users.current(userId, found.user, context)
+  return { consent, user, session, reserved }
+}
+
+const validConsent = async (
+  found: SealedConsent | undefined,
+  context: RecordsContext,
+): Promise<Consent | undefined> => {
+  const consent = openedConsent(found, context)
+  return consent && consent.grantedAt >= (await earliestRow(consent.userId, context))
+    ? consent
+    : undefined
+}
+
+const openedConsent = (
+  found: SealedConsent | undefined,
+  { keys, log }: RecordsContext,
+): Consent | undefined => {
+  if (!found || keys.isIntact(found.seal, consentClaims(found.consent))) return found?.consent
+  const { userId, clientId } = found.consent
+  log({
+    level: 'error',
+    event: 'consent.tampered',
+    message:
+      'A consent row was tampered with, or sealed with another secret key; the server refuses the row.',
+    userId,
+    clientId,
+  })
+  return undefined
 }

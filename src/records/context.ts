@@ -112,6 +112,9 @@ export interface RecordsContext {
   readonly fetchLogo: (clientId: string) => void
 }
 
+/** The key of the records' context in a server. Only this package uses the context. */
+export const internals: unique symbol = Symbol.for('svc-oauth2server internals')
+
 /** Runs work in one transaction. The effects of `removed` and `fetchLogo` start after the commit. */
 export const withinTransaction = async <T>(
   context: RecordsContext,

@@ -8,6 +8,7 @@ import type { Configuration, Identity, ServerContext } from '../protocol/server-
 import { clientAddress } from '../protocol/session/client-address.ts'
 import { currentUser } from '../protocol/session/current-user.ts'
 import { type PageLinks, pageSession } from '../protocol/session/page-session.ts'
+import { internals } from '../records/context.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import type { BuiltRecords } from './build-records.ts'
 import type { Router } from './router.ts'
@@ -29,6 +30,7 @@ export const assemble = (
   return {
     ...records,
     ...provider,
+    [internals]: server.records,
     issuer,
     settings,
     scopes,

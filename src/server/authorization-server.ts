@@ -13,6 +13,7 @@ import type { PageSession } from '../protocol/session/page-session.ts'
 import type { BrowserCredentials, Sessions } from '../protocol/session/sessions.ts'
 import type { Records } from '../records/all-records.ts'
 import type { AuditHook } from '../records/audit/audit-hooks.ts'
+import type { internals, RecordsContext } from '../records/context.ts'
 import type { KeyRotation, KeyRotationOptions } from '../records/keys/rotate-keys.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { PostgresClient } from '../store/store.ts'
@@ -20,6 +21,8 @@ import type { SweepPlan } from './sweeper/sweep-plan.ts'
 
 /** An authorization server that is embedded in an application. */
 export interface AuthorizationServer extends Records, ProviderOperations {
+  /** @internal */
+  readonly [internals]: RecordsContext
   readonly issuer: string
   readonly settings: Settings
   readonly scopes: ScopeRegistry

@@ -1,7 +1,7 @@
 import type { AuthorizationCode } from '../model/authorization.ts'
 import { BoundedMap } from '../model/bounded-map.ts'
 import { ClientLogouts } from '../protocol/openid/logouts.ts'
-import { clientFinder, clientRecall } from '../protocol/provider-operations.ts'
+import { clientFinder } from '../protocol/provider-operations.ts'
 import { ResourceServer } from '../protocol/resource-server.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
@@ -17,6 +17,7 @@ import type {
 } from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
 import { FairQueue } from '../queues/fair-queue.ts'
+import { canRecall } from '../records/clients/client-rows.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { TransientValues } from '../records/transient-values.ts'
 import { PasswordTries } from '../records/users/password-tries.ts'
@@ -52,7 +53,9 @@ export const buildServerContext = (
   const parts: Omit<ServerContext, 'getClient' | 'logouts' | 'resourceServer'> = {
     ...records,
     ...provider,
-    recallClient: clientRecall(options, records),
+    store: context.store,
+    records: context,
+    mayRecall: mayRecall(options, context),
     issuer,
     basePath,
     settings,
@@ -134,3 +137,20 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   refusedRedirects: new TransientValues<StoredRedirect>('refused_redirect', context),
   forms: new TransientValues<SubmittedForm>('settings_form', context),
 })
+
+/**
+ * Returns whether a token request may use the copy of its client in the memory of this process. If the copy is outdated,
+ * the server processes the request a second time. Therefore returns false if the second attempt would call a function of
+ * the application again.
+ */
+const mayRecall = (
+  { getClient, saveToken, extensions = [] }: Prepared['options'],
+  context: RecordsContext,
+): boolean =>
+  canRecall(context) &&
+  !getClient &&
+  !saveToken &&
+  extensions.every(
+    ({ findClient, onTokenIssue, onTokenResponse }) =>
+      !findClient && !onTokenIssue && !onTokenResponse,
+  )

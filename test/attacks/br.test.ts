@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { keepDescribed } from '../support/internals.ts'
 import { type RawResponse, rawHttp } from '../support/raw-http.ts'
 import { register } from '../support/registration.ts'
 import { browser } from '../support/session.ts'
@@ -344,11 +345,11 @@ describe('BR-07 Client IDs that equal a user ID [T545]', () => {
   })
 
   test('does not treat a client as a user if their IDs are equal', async () => {
-    const { clients, tokens } = attack.server.server
+    const { tokens } = attack.server.server
     const id = String(attack.users.a.user.id)
     // Only code of the host can create a client with such an ID.
     const registration = { origin: 'metadata_document', registrationToken: null, metadata: '{}' }
-    await clients.keep(clients.described(id, { name: 'Seeded' }, registration as never))
+    await keepDescribed(attack.server.server, id, { name: 'Seeded' }, registration as never)
     const client = await clientOf(attack.server, id)
     const issued = await tokens.issue({ type: 'client', client, subject: null, scopes: ['r'] })
     attack.saw(issued.accessToken)

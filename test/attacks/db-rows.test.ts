@@ -4,6 +4,7 @@ import { digestOf } from '../../src/crypto/digest.ts'
 import { systemRandom } from '../../src/crypto/random.ts'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import { TransientValues } from '../../src/records/transient-values.ts'
+import { storeOf } from '../support/internals.ts'
 import { secretKey } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
 import { authorizationOf, clientOf } from '../support/tokens.ts'
@@ -56,7 +57,7 @@ const ofSweep = 'is only read by the sweeper, which can delete the row'
 
 const valuesOf = ({ app }: AttackedServer): TransientValues<string> =>
   new TransientValues<string>('authorization_code', {
-    transients: app.server.store.transients,
+    transients: storeOf(app.server).transients,
     keys: new KeyRing([secretKey]),
     clock: app.now,
     random: systemRandom,

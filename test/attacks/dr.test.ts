@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Limits } from '../../src/records/limits.ts'
+import { storeOf } from '../support/internals.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import {
@@ -337,7 +338,7 @@ describe('DR-05 Flood', () => {
   test('returns 429 to an address or a network with too many registrations, and processes other requests', async () => {
     await using flooded = await startAttackServer(behindProxy)
     const app = flooded.server
-    const limits = new Limits(app.server.store.transients, app.now)
+    const limits = new Limits(storeOf(app.server).transients, app.now)
     for (let sent = 0; sent < 298; sent += 1) await limits.consume('registrations', '192.0.2.1')
 
     const responses = []

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Limits } from '../../src/records/limits.ts'
 import { Device } from '../support/device.ts'
 import { newKey, proofBy } from '../support/dpop.ts'
+import { storeOf } from '../support/internals.ts'
 import { recordOperations } from '../support/operations.ts'
 import { type RawRequest, rawHttp } from '../support/raw-http.ts'
 import { browser } from '../support/session.ts'
@@ -418,7 +419,7 @@ describe('DS-05 Online guessing', () => {
         headers: { authorization: basic(clientId, clientSecret) },
       })
     const { accessToken } = await it.grant()
-    const limits = new Limits(server.server.store.transients, server.now)
+    const limits = new Limits(storeOf(server.server).transients, server.now)
     const { log } = server
     expect((await ask('guess')).body).toEqual({ active: false })
     for (let sent = 0; sent < 600; sent += 1)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Limits } from '../../src/records/limits.ts'
 import { postForm } from '../support/form.ts'
+import { storeOf } from '../support/internals.ts'
 import { startServer } from '../support/server.ts'
 import {
   type AttackClient,
@@ -317,7 +318,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
     const { conf, conf2 } = flooded.clients
     // Use the store of the nodes, which is Redis or the database.
     const opened = await flooded.server.place.options.transients?.open()
-    const transients = opened ?? flooded.server.server.store.transients
+    const transients = opened ?? storeOf(flooded.server.server).transients
     const limits = new Limits(transients, flooded.server.now)
     for (let count = 0; count < 598; count += 1)
       await limits.consume('pushedRequests', '', conf.clientId)

@@ -1,6 +1,7 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { expect, test } from 'vitest'
 import { execute } from '../support/database.ts'
+import { storeOf } from '../support/internals.ts'
 import { configure, misused, refused, type Workplace, workplace } from './workplace.ts'
 
 const email = 'me@example.org'
@@ -82,7 +83,9 @@ test('audit reads a long log in batches, and prints every event', async () => {
   const [first] = (await place.server.activity.search({}, { after: null, limit: 1 })).items
   if (!first) throw new Error('There is no event.')
   const many = Array.from({ length: 1_234 }, () => ({ ...first, event: 'user.created' as const }))
-  await place.server.store.audit.addMany(many.map((event) => ({ ...event, details: {}, seal: '' })))
+  await storeOf(place.server).audit.addMany(
+    many.map((event) => ({ ...event, details: {}, seal: '' })),
+  )
   const { stdout } = await place.run('audit')
   expect(new Set(eventsIn(stdout).map(({ id }) => id)).size).toBe(1_237)
 })
@@ -96,7 +99,7 @@ test('audit counts prints the numbers of routine events that match the options [
     clientId: 'c',
     userId: null,
   }
-  await place.server.store.auditCounts.put([
+  await storeOf(place.server).auditCounts.put([
     { ...row, at: hour, writer: 1, count: 2 },
     { ...row, at: hour, writer: 2, count: 3 },
     { ...row, at: hour + 3_600_000, writer: 1, count: 4, userId: 'u', grantType: '' },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { AuthorizationServer, ClientInput, UserId } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { count } from '../support/database.ts'
+import { keepDescribed } from '../support/internals.ts'
 import { jwksOf, newClientKey } from '../support/signing-client.ts'
 import { declareScopes, refused, silent, type Workplace, workplace } from './workplace.ts'
 
@@ -68,7 +69,7 @@ test('clients pin and unpin change a client with a metadata document, and pin re
     metadata: '{}',
   } as const
   const { clients } = place.server
-  await clients.keep(clients.described(id, { name: 'N', isConfidential: false }, registration))
+  await keepDescribed(place.server, id, { name: 'N', isConfidential: false }, registration)
   const run = (act: string, clientId: string) => place.run('clients', act, '--client-id', clientId)
   const isPinned = async () => (await clients.find(id))?.isPinned
   expect(await run('pin', id)).toEqual(silent)

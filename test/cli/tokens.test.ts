@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { questionFor } from '../../src/cli/tokens.ts'
 import { personalToken } from '../../src/protocol/openapi/schemas/personal-tokens.ts'
 import { count } from '../support/database.ts'
+import { storeOf } from '../support/internals.ts'
 import { declareScopes, misused, refused, silent, type Workplace, workplace } from './workplace.ts'
 
 const email = 'me@example.org'
@@ -218,8 +219,8 @@ test('sweep --dry-run prints the rows to delete and changes nothing; sweep delet
   const server = await place.open(() => Date.now() - 2 * 86_400_000)
   const user = await server.users.create({ email: 'me@example.org', password: null })
   await server.tokens.createPersonal('Short', user.id, { expiresIn: 3_600 })
-  await server.store.transients.put('x', 'x', 1, 0)
-  await server.store.sweeperNotes.put('missing user', { key: '5', at: 0 })
+  await storeOf(server).transients.put('x', 'x', 1, 0)
+  await storeOf(server).sweeperNotes.put('missing user', { key: '5', at: 0 })
   await server.close()
   const plan = [
     '1 tokens: expired, and cannot be refreshed',

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { clientOfDocument, keepClient } from '../../src/records/clients/self-described.ts'
 import { count, execute, query } from '../support/database.ts'
+import { contextOf } from '../support/internals.ts'
 import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
@@ -679,7 +681,7 @@ describe('client ID metadata documents §8.4 changes of the document', () => {
     const before = await clientOf(clientId)
     await app.server.clients.mark(clientId, { isDisabled: true })
     // A concurrent consent stores the former values of the client.
-    await app.server.clients.keep(before)
+    await keepClient(before, contextOf(app.server))
     expect((await clientOf(clientId)).isDisabled).toBe(true)
     publish({ client_name: 'Another' }, { path: pathOf(clientId) })
     for (const after of [0, later, 90_000]) {
@@ -842,9 +844,13 @@ describe('client ID metadata documents §5.1 an unavailable document', () => {
       registrationToken: null,
       metadata: '{}',
     } as const
-    const fetched = app.server.clients.described(clientId, input, registration, stored)
+    const fetched = clientOfDocument(
+      clientId,
+      { input, registration, stored },
+      contextOf(app.server),
+    )
     await app.server.clients.mark(clientId, { isPinned: true })
-    await app.server.clients.keep(fetched)
+    await keepClient(fetched, contextOf(app.server))
     expect(await app.server.clients.find(clientId)).toMatchObject({
       isPinned: true,
       name: 'Remote client',

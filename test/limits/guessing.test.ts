@@ -5,6 +5,7 @@ import { Limits } from '../../src/records/limits.ts'
 import { limitTable } from '../../src/settings/limit-table.ts'
 import { looseningWarnings } from '../../src/settings/loosening-warnings.ts'
 import { parseSettings } from '../../src/settings/parse-settings.ts'
+import { storeOf } from '../support/internals.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { newPrefix, removeKeys, sharedRedis } from '../support/redis.ts'
@@ -104,7 +105,7 @@ describe('password guesses at one account', () => {
   test('are limited to 96 in any hour, regardless of the times at which they are sent [T827]', async () => {
     await using app = await start()
     const began = app.now()
-    const counters = new Limits(app.server.store.transients, app.now)
+    const counters = new Limits(storeOf(app.server).transients, app.now)
     const account = { address: '', target: `login ${app.user.email}` }
     // The test repeats a rejected guess after one of these pauses. Some pauses are shorter than the required wait.
     const pauses = [1, 7_001, 29_999, 600_000, 13_000, 1_000, 17, 61_000]

@@ -14,12 +14,15 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { validEmail } from '../../src/model/email-address.ts'
+import { blankClient } from '../../src/model/entities/client.ts'
 import { validName, validPassword } from '../../src/model/field-rules.ts'
 import { builtInExtensions } from '../../src/protocol/extensions/built-in.ts'
+import { checkedFields } from '../../src/records/clients/checked-fields.ts'
 import { type Document, propertiesOf } from '../fuzz/openapi-seeds.ts'
 import { newKey, proofBy } from '../support/dpop.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { unescaped } from '../support/html.ts'
+import { contextOf } from '../support/internals.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { serve } from '../support/rest-app.ts'
@@ -296,10 +299,9 @@ describe.each(stores)('%s: the longest accepted values', (_, makeStore) => {
         document,
       )
       expect(Object.keys(form)).toEqual(expect.arrayContaining(['name', 'redirect_uris']))
-      const { clients } = app.server
       const isValid = (input: Partial<ClientInput>): boolean => {
         try {
-          clients.check({ name: 'x', ...input })
+          checkedFields(blankClient, { name: 'x', ...input }, contextOf(app.server))
           return true
         } catch (error) {
           if (error instanceof InvalidField) return false
@@ -333,7 +335,7 @@ describe.each(stores)('%s: the longest accepted values', (_, makeStore) => {
       const admin = (await app.server.users.findByEmail('admin@example.org'))?.id ?? null
       // The list shows the newest applications first, and those of the same time by their random IDs.
       app.advance(1)
-      const { client } = await clients.create({ ...input, userId: admin } as ClientInput)
+      const { client } = await app.server.clients.create({ ...input, userId: admin } as ClientInput)
       const page = `${app.issuer}/account/settings/applications/clients/${client.clientId}/`
       const lists = ['applications/', 'applications/clients/'].map(
         (path) => `${app.issuer}/account/settings/${path}`,
@@ -350,7 +352,8 @@ describe.each(stores)('%s: the longest accepted values', (_, makeStore) => {
       const shown = await (await agent.browse(page)).text()
       const answer = await agent.fetch(page, { method: 'POST', body: formOf(shown, 'name') })
       expect([answer.status, (await answer.text()).slice(0, 500)]).toEqual([303, ''])
-      const { clientSecret: _, ...after } = (await clients.find(client.clientId)) ?? ({} as never)
+      const { clientSecret: _, ...after } =
+        (await app.server.clients.find(client.clientId)) ?? ({} as never)
       expect(after).toMatchObject({
         name: client.name,
         description: client.description,

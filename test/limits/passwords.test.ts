@@ -2,6 +2,7 @@ import { type AroundStore, StoreUnavailable, type User } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import { basicOf, postForm } from '../support/form.ts'
+import { storeOf } from '../support/internals.ts'
 import { sealedAtFullCost } from '../support/known-password.ts'
 import { secretKey, startServer, type TestServer } from '../support/server.ts'
 import { browser } from '../support/session.ts'
@@ -25,7 +26,7 @@ const limits = {
 /** Replaces the hash of a user by one of full cost, so that concurrent logins overlap as in production. */
 const setFullCost = async ({ server }: TestServer, user: User): Promise<void> => {
   const hash = await sealedAtFullCost(new KeyRing([secretKey]), user)
-  await server.store.users.setPassword(user.id, hash)
+  await storeOf(server).users.setPassword(user.id, hash)
 }
 
 describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {

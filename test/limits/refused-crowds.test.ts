@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { AroundStore } from 'svc-oauth2server'
 import { expect, test } from 'vitest'
 import { Limits } from '../../src/records/limits.ts'
+import { storeOf } from '../support/internals.ts'
 import type { TestOptions } from '../support/server.ts'
 import { from, guesser, here, start } from './support.ts'
 
@@ -125,7 +126,7 @@ test('needs one write per guess and limit when several passwords of an account a
 
 test('sends one increment of a shared counter at a time, so that waiting for the row occupies only one connection [T1042]', async () => {
   await using app = await start()
-  const { transients } = app.server.store
+  const { transients } = storeOf(app.server)
   let running = 0
   let maxRunning = 0
   const observed = Object.assign(Object.create(transients) as typeof transients, {

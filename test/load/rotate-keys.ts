@@ -5,6 +5,7 @@
  *
  * Uses a SQLite file, or the PostgreSQL database at DATABASE_URL, which must be empty.
  */
+
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,6 +17,7 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import { type AuthorizationServer, createAuthorizationServer } from '../../src/index.ts'
 import { accessClaims, refreshClaims } from '../../src/model/entities/token.ts'
 import { fromEnvironment } from '../../src/server/environment/environment.ts'
+import { storeOf } from '../support/internals.ts'
 import { LoadClient, type Pair } from './client.ts'
 import { Meter } from './meter.ts'
 import { runCommand, type ServerProcess, startServer, type Variables } from './servers.ts'
@@ -55,10 +57,11 @@ const furnish = async (server: AuthorizationServer) => {
 
 /** Inserts authorizations with token pairs, sealed with the former key, without using the endpoints. */
 const fill = async (
-  { store }: AuthorizationServer,
+  server: AuthorizationServer,
   { holders, client: { clientId, clientKey } }: Awaited<ReturnType<typeof furnish>>,
   count: number,
 ): Promise<Pair[]> => {
+  const store = storeOf(server)
   const keys = new KeyRing([oldKey])
   const pairs: Pair[] = []
   const createdAt = Date.now()

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { en } from '../../src/pages/messages/en.ts'
 import { execute, query } from '../support/database.ts'
 import { images } from '../support/images.ts'
+import { storeOf } from '../support/internals.ts'
 import { type Information, manage, registered } from '../support/registration.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { redirectUri, startServer, type TestOptions, type TestServer } from '../support/server.ts'
@@ -454,7 +455,8 @@ describe('with several nodes', () => {
   test('the sweeper of any node fetches an image whose first fetch ended with its process [T2838]', async () => {
     const uri = publish()
     const { client_id } = await register(uri)
-    const { clients, store } = app.server
+    const { clients } = app.server
+    const store = storeOf(app.server)
     await clients.mark(client_id, { isVerified: true })
     await settled()
     const client = await clients.find(client_id)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { languages } from '../../src/pages/messages/languages.ts'
 import { shownText } from '../support/html.ts'
+import { keepDescribed } from '../support/internals.ts'
 import { registered } from '../support/registration.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { type LoggedIn, logIn } from '../support/session.ts'
@@ -33,10 +34,7 @@ beforeAll(async () => {
     redirectUris: ['http://localhost/cb', redirectUri],
   }
   const registration = { registrationToken: null, metadata: '{}' }
-  const { clients } = app.server
-  await clients.keep(
-    clients.described(document, input, { origin: 'metadata_document', ...registration }),
-  )
+  await keepDescribed(app.server, document, input, { origin: 'metadata_document', ...registration })
 })
 afterAll(() => app.close())
 

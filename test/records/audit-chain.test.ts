@@ -18,6 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { auditColumns } from '../../src/model/entities/audit-event.ts'
 import { idRanges, idsOf } from '../../src/records/audit/audit-chain.ts'
 import { databaseFolder } from '../support/database-folder.ts'
+import { storeOf } from '../support/internals.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { secretKey } from '../support/server.ts'
 
@@ -506,7 +507,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       const { server, run, read } = await sixRows()
       const rows = Array.from({ length: 2_300 }, () => ({ name: 'x' }))
       const [first] = (await server.activity.search({}, { after: null, limit: 1 })).items
-      await server.store.audit.addMany(
+      await storeOf(server).audit.addMany(
         rows.map(() => ({ ...first, details: {}, event: 'user.created', seal: 'none' }) as never),
       )
       await server.sweep()

@@ -11,12 +11,17 @@ import {
 } from '../../src/model/audit-event.ts'
 import { builtInGrants } from '../../src/protocol/grants/built-in.ts'
 import { AuditQueue } from '../../src/records/audit/audit-queue.ts'
+import {
+  endLeakedSecret,
+  endRegistrationToken,
+} from '../../src/records/clients/reset-credentials.ts'
 import { FailedLogins } from '../../src/records/users/failed-logins.ts'
 import { at, Page, Person } from '../pages/settings/support.ts'
 import { auditRow } from '../store/rows.ts'
 import { execute } from '../support/database.ts'
 import { Device, decideOn } from '../support/device.ts'
 import { images } from '../support/images.ts'
+import { contextOf, keepDescribed, storeOf } from '../support/internals.ts'
 import { recordOperations } from '../support/operations.ts'
 import { manage, registered } from '../support/registration.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
@@ -164,8 +169,7 @@ const pinnedClient = async (...acts: readonly string[]) => {
     registrationToken: null,
     metadata: '{}',
   } as const
-  const { clients } = app.server
-  await clients.keep(clients.described(client_id, input, registration))
+  await keepDescribed(app.server, client_id, input, registration)
   for (const act of acts) await admin.post(at.admin, { client_id, act })
   return { ...ofAdmin(), client_id, subject: 'Größe' }
 }
@@ -413,13 +417,13 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
         metadata: '{}',
       },
     )
-    await app.server.clients.endRegistrationToken(digestOf('registration_token', token))
+    await endRegistrationToken(digestOf('registration_token', token), contextOf(app.server))
     return { about: { ...byServer, client_id: client.clientId }, isElsewhere: true }
   },
   async 'client.secret_leaked'() {
     const { client, somebody } = await clientOf()
     const { clientSecret } = await app.server.clients.resetClientSecret(client.clientId)
-    await app.server.clients.endLeakedSecret(clientSecret)
+    await endLeakedSecret(digestOf('client_secret', clientSecret), contextOf(app.server))
     return {
       about: { ...byServer, user_id: somebody.user.id, client_id: client.clientId },
       isElsewhere: true,
@@ -940,7 +944,7 @@ describe('routine events of clients', () => {
   test('expire with the audit log [T1705]', async () => {
     const server = await startServer({ auditExpiresIn: 7_200, sweepInterval: 0 })
     const put = (at: number) =>
-      server.server.store.auditCounts.put([
+      storeOf(server.server).auditCounts.put([
         { at, event: 'token.issued', grantType: '', clientId: 'c', userId: 1, writer: 1, count: 1 },
       ])
     const hour = 3_600_000
@@ -975,7 +979,7 @@ describe('routine events of clients', () => {
 
 test('a failing log does not prevent the queue from writing later events', async () => {
   let isAway = true
-  const { audit } = app.server.store
+  const { audit } = storeOf(app.server)
   const store = {
     audit: {
       ...audit,
@@ -999,7 +1003,7 @@ test('a failing log does not prevent the queue from writing later events', async
 test('the queue writes waiting events after the store is available again, and close() attempts only one batch', async () => {
   const tries: number[] = []
   let isAway = true
-  const { audit } = app.server.store
+  const { audit } = storeOf(app.server)
   const store = {
     audit: {
       ...audit,

@@ -2,6 +2,7 @@ import { type AroundStore, StoreUnavailable, StoreUnusable } from 'svc-oauth2ser
 import { describe, expect, test, vi } from 'vitest'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import { clientKeyOf, count, execute, query } from '../support/database.ts'
+import { storeOf } from '../support/internals.ts'
 import { secretKey, startServer, type TestServer, withoutWarnings } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
 import { tokenRequest } from '../support/user-agent.ts'
@@ -302,7 +303,8 @@ describe('a rotation of the secret keys during concurrent changes', () => {
   test('a login succeeds if the rotation seals the password hash after the check, but fails if the hash changes', async () => {
     await using app = await startServer()
     await using rotating = await node(app, [next, secretKey])
-    const { users, sessions, store } = rotating.server
+    const { users, sessions } = rotating.server
+    const store = storeOf(rotating.server)
     const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test', raw: undefined }
     const checked = await store.users.findByEmail(app.user.email)
     expect((await rotating.server.rotateSecretKeys()).resealed).toBe(1)

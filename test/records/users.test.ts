@@ -2,6 +2,7 @@ import { InvalidField, type User, UserProxy } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertRotated, rotatedRow } from '../store/rows.ts'
 import { count, execute, query } from '../support/database.ts'
+import { storeOf } from '../support/internals.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
 
@@ -137,7 +138,7 @@ describe('user', () => {
       await app.server.sessions.signIn(user.id, browser)
       const theirs = await authorizationOf(app, own.clientId)
       await app.server.consents.grant(user.id, own.clientId, ['notes:read'])
-      await insertRotated(app.server.store, rotatedRow(Number(theirs.token.authorizationId)))
+      await insertRotated(storeOf(app.server), rotatedRow(Number(theirs.token.authorizationId)))
       return { user, clientId: own.clientId, theirs }
     }
 

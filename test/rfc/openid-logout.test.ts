@@ -4,6 +4,7 @@ import { Pool } from 'pg'
 import type { ClientInput } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { storeOf } from '../support/internals.ts'
 import { receiveLogoutTokens } from '../support/logout-tokens.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
@@ -604,7 +605,7 @@ describe('Back-Channel Logout', () => {
     }
     await using started = await listening({ outbound: { ...site.outbound, resolve } })
     const { app, agent, tokens } = started
-    const { store } = app.server
+    const store = storeOf(app.server)
     const other = await app.newUser({ email: 'many-clients@example.org' })
     for (let index = 0; index < 50; index += 1) {
       const { clientId } = await app.client({

@@ -11,6 +11,7 @@ import {
 } from '../attacks/support/database-writer.ts'
 import { Device, decideOn } from '../support/device.ts'
 import { basicOf, postForm } from '../support/form.ts'
+import { storeOf } from '../support/internals.ts'
 import { receiveLogoutTokens } from '../support/logout-tokens.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { isOnNodes, secretKey, startServer, type TestServer } from '../support/server.ts'
@@ -193,7 +194,7 @@ describe.each(storeNames)('Core §8 on %s', (store) => {
     const registered = await register({ redirect_uris: [uri] })
     const client = asClient(registered, uri)
     const tokens = await client.tokens({ scope: 'openid' })
-    const found = await app.server.store.tokens.findByRefresh(
+    const found = await storeOf(app.server).tokens.findByRefresh(
       digestOf('refresh_token', tokens.refresh_token),
     )
     if (!found?.refreshDigest || !found.authorization) throw new Error('The token is missing.')

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ClientInput, InvalidField, Scope, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeOf } from '../support/internals.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import { redirectUri, startServer, type TestServer, testScopes } from '../support/server.ts'
@@ -1033,7 +1034,7 @@ describe('decision §4.7 remembered consent', () => {
   test('after a consent is withdrawn, asks again and rejects the code that was issued before', async () => {
     const client = await register()
     const code = await client.code()
-    await app.server.store.consents.delete(app.user.id, client.clientId)
+    await storeOf(app.server).consents.delete(app.user.id, client.clientId)
     expect(await asks(client)).toBe(true)
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
   })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidSettings, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeOf } from '../support/internals.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { redirectUri, startServer, type TestServer, testScopes } from '../support/server.ts'
 import {
@@ -837,7 +838,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       const there = new TestClient(slow, theirs, client, 'basic')
       const verifier = { code_verifier: client.pkce.verifier }
       for (const end of [
-        () => app.server.store.consents.delete(user.id, client.clientId),
+        () => storeOf(app.server).consents.delete(user.id, client.clientId),
         () => app.server.users.setPassword(user.id, app.password),
         () => app.server.clients.delete(client.clientId),
       ]) {

@@ -2,6 +2,7 @@ import { exportJWK, generateKeyPair } from 'jose'
 import { OAuthError, type RegisterClient, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Limits } from '../../src/records/limits.ts'
+import { storeOf } from '../support/internals.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import { asTestClient, manage, refusal, register, registered } from '../support/registration.ts'
@@ -981,7 +982,7 @@ describe('DR-05 rate limits of registrations', () => {
 
   test('DR-05 counts all addresses of an IPv6 /64 network together', async () => {
     await using flooded = await startServer(behindProxy)
-    const limits = new Limits(flooded.server.store.transients, flooded.now)
+    const limits = new Limits(storeOf(flooded.server).transients, flooded.now)
     for (let count = 0; count < 299; count += 1)
       await limits.consume('registrations', '2001:db8:0:1::')
     const outcome = async (address: string) =>
@@ -998,7 +999,7 @@ describe('DR-05 rate limits of registrations', () => {
     'DR-05 limits the network %s without affecting other networks [T201]',
     async (_, one, neighbour, elsewhere) => {
       await using flooded = await startServer(behindProxy)
-      const limits = new Limits(flooded.server.store.transients, flooded.now)
+      const limits = new Limits(storeOf(flooded.server).transients, flooded.now)
       for (let count = 0; count < 599; count += 1)
         await limits.consume('registrationsOfNetwork', one)
       expect((await register(flooded, '{}', from(one))).status).toBe(400)
@@ -1057,7 +1058,7 @@ describe('RFC 7591 §5 deletion of unused clients', () => {
     const unused = await registered(site)
     const used = await registered(site)
     await asTestClient(site, browser, used).tokens()
-    expect(await site.server.store.clients.countUnused(10, [])).toBe(1)
+    expect(await storeOf(site.server).clients.countUnused(10, [])).toBe(1)
     site.advance(7 * day - 60)
     await site.server.sweep()
     expect(await ids(site)).toHaveLength(3)

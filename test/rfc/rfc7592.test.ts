@@ -1,5 +1,6 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeOf } from '../support/internals.ts'
 import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import {
   asTestClient,
@@ -542,7 +543,7 @@ test('rejects a token whose digest was copied to the row of another client', asy
   await using site = await startServer({ dynamicRegistration: 'open' })
   const mine = await registered(site)
   const victim = await registered(site)
-  const { clients } = site.server.store
+  const { clients } = storeOf(site.server)
   const [of, their] = [await clients.find(mine.client_id), await clients.find(victim.client_id)]
   if (!of || !their) throw new Error('A client does not exist.')
   const { registrationToken } = of.fields

@@ -3,6 +3,7 @@ import { type AroundStore, StoreUnavailable, type TransientsOpener } from 'svc-o
 import { redis } from 'svc-oauth2server/redis'
 import { describe, expect, test, vi } from 'vitest'
 import { clientKeyOf, count, execute, query } from '../support/database.ts'
+import { storeOf } from '../support/internals.ts'
 import { lacks } from '../support/needs.ts'
 import { newPrefix, removeKeys, sharedRedis } from '../support/redis.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -36,7 +37,7 @@ describe('sweeper', { concurrent: true }, () => {
     await app.server.tokens.issue({ type: 'client', client, subject: null, scopes: [] })
     await app.server.tokens.createPersonal('Short', app.user.id, { expiresIn: hour })
     await app.server.sessions.signIn(app.user.id, browser)
-    await app.server.store.transients.put('x', 'x', app.now() + 60_000, app.now())
+    await storeOf(app.server).transients.put('x', 'x', app.now() + 60_000, app.now())
     expect(await app.server.sweep()).toBe(0)
 
     app.advance(61)
@@ -170,7 +171,7 @@ describe('sweeper', { concurrent: true }, () => {
     await app.server.sessions.signIn(app.user.id, browser)
     app.advance(365 * day)
     expiredTokens(app, clientId, 3_000)
-    await app.server.store.transients.put('x', 'x', 1, 0)
+    await storeOf(app.server).transients.put('x', 'x', 1, 0)
     await app.server.sweep()
     const firsts = ['authorizations', 'sessions', 'transients', 'auditCheckpoints'].map((kind) =>
       parts.findIndex(({ name, rows }) => name.startsWith(`${kind}.`) && rows > 0),
@@ -216,7 +217,7 @@ describe('sweeper', { concurrent: true }, () => {
     const aroundStore: AroundStore = ({ name }, run) =>
       name === 'authorizations.deleteExpired' ? Promise.reject(new StoreUnavailable(name)) : run()
     await using app = await startServer({ aroundStore })
-    await app.server.store.transients.put('x', 'x', 1, 0)
+    await storeOf(app.server).transients.put('x', 'x', 1, 0)
     await expect(app.server.sweep()).rejects.toThrow(StoreUnavailable)
     expect(keysOf(app)).not.toContain('x')
   })
@@ -245,7 +246,7 @@ describe('sweeper', { concurrent: true }, () => {
     await using one = await startServer()
     await using other = await startServer({ beside: one })
     const { clientId } = await one.client()
-    for (let n = 0; n < 300; n += 1) await one.server.store.transients.put(`k${n}`, 'x', 1, 0)
+    for (let n = 0; n < 300; n += 1) await storeOf(one.server).transients.put(`k${n}`, 'x', 1, 0)
     await authorizationOf(one, clientId)
     const removed = await Promise.all([one.server.sweep(), other.server.sweep()])
     expect(removed.reduce((sum, rows) => sum + rows)).toBe(300)
@@ -264,7 +265,7 @@ describe('sweeper', { concurrent: true }, () => {
     await using app = await startServer({ sweepInterval: 1, aroundStore })
     await using off = await startServer()
     for (const { server, now } of [app, off])
-      await server.store.transients.put('x', 'x', now() - 1, now() - 2)
+      await storeOf(server).transients.put('x', 'x', now() - 1, now() - 2)
     const failed = expect.objectContaining({ level: 'warn', event: 'sweeper.failed' })
     await vi.waitFor(() => expect(app.log).toContainEqual(failed))
     expect(runs).toBeGreaterThan(0)
@@ -330,7 +331,7 @@ describe('sweeper', { concurrent: true }, () => {
     const app: TestServer = await startServer({ sweepInterval: 1, aroundStore })
     try {
       const began = app.now()
-      const { transients } = app.server.store
+      const { transients } = storeOf(app.server)
       await vi.waitFor(() => expect(app.now()).toBe(began + 3_000))
       expect(await transients.put('sweeper', '', began + 9_000, app.now())).toBe(false)
     } finally {

@@ -6,6 +6,7 @@ import {
 } from 'svc-oauth2server'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { storeOf } from '../support/internals.ts'
 import { statusOf } from './status.ts'
 
 // The store has no users: the server looks them up through callbacks of the application.
@@ -168,10 +169,10 @@ describe('users through callbacks only', () => {
     asked = []
     await server.sweep()
     expect(asked).toEqual(['ada', 'bob', 'eve'])
-    expect(await server.store.userData.idsInUse(null, 10)).toEqual(['ada', 'bob', 'eve'])
+    expect(await storeOf(server).userData.idsInUse(null, 10)).toEqual(['ada', 'bob', 'eve'])
     people.delete('bob')
     await server.users.deleted('bob')
-    expect(await server.store.userData.idsInUse(null, 10)).toEqual(['ada', 'eve'])
+    expect(await storeOf(server).userData.idsInUse(null, 10)).toEqual(['ada', 'eve'])
   })
 
   test('a directory outage returns 503, and an error in the callback 500; neither counts as a missing user', async () => {
@@ -199,7 +200,7 @@ describe('users through callbacks only', () => {
     })
     await expect(server.sweep()).rejects.toThrow('The directory is out.')
     found.mockRestore()
-    expect(await server.store.userData.idsInUse(null, 10)).toEqual(['ada'])
+    expect(await storeOf(server).userData.idsInUse(null, 10)).toEqual(['ada'])
   })
 })
 

@@ -7,6 +7,7 @@ import {
 } from 'svc-oauth2server'
 import { createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { storeOf } from '../support/internals.ts'
 import { each } from '../support/load.ts'
 import { type Database, databaseKinds, makeDatabase } from './databases.ts'
 import { statusOf } from './status.ts'
@@ -54,7 +55,7 @@ describe.each(databaseKinds)('users that the application does not find, on %s', 
     })
     tokens = made
   }
-  const usersWithRows = () => server.store.userData.idsInUse(null, 1_000)
+  const usersWithRows = () => storeOf(server).userData.idsInUse(null, 1_000)
   const eventsOf = async (name: string) =>
     (await database.run('select event, user_id, actor, details from oauth2server_audit'))
       .filter(({ event }) => event === name)
@@ -198,7 +199,7 @@ describe.each(databaseKinds)('users that the application does not find, on %s', 
     await server.tokens.createPersonal('Short', 1, { expiresIn: hour })
     const [client] = await database.run('select client_key from oauth2server_client')
     expect(client).toBeDefined()
-    await server.store.transients.put('x', 'x', clock.now() + 1, clock.now())
+    await storeOf(server).transients.put('x', 'x', clock.now() + 1, clock.now())
     clock.advance(2 * hour)
     const { rows } = await server.sweepPlan()
     expect(rows.map(({ count, what }) => [count, what])).toEqual([

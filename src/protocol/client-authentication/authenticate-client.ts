@@ -2,6 +2,7 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
+import { recallClient } from '../../records/clients/client-rows.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { ClientCredentials } from '../plug-ins/client-authentication-method.ts'
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
@@ -77,11 +78,10 @@ export const recallAuthenticated = async (
   http: Sender,
   params: Parameters,
   server: ServerContext,
-): Promise<ReturnType<NonNullable<ServerContext['recallClient']>>> => {
-  if (!server.recallClient) return undefined
+): Promise<ReturnType<typeof recallClient>> => {
   const { method, credentials } = credentialsIn(http, params, server)
   if (!method.isRepeatable) return undefined
-  const recalled = server.recallClient(credentials.clientId)
+  const recalled = recallClient(credentials.clientId, server.records)
   if (!recalled?.client.isActive || !isMethodOf(recalled.client, method)) return undefined
   checkWrongSecrets(http, credentials.clientId, server)
   const isProven = await method.proves(credentials, recalled.client, server, {})

@@ -1,3 +1,4 @@
+import { clientOfDocument, keepClient } from '../../records/clients/self-described.ts'
 import type { Configuration, Environment, ServerContext } from '../server-context.ts'
 // draft-ietf-oauth-client-id-metadata-document-02: OAuth Client ID Metadata Document
 
@@ -76,7 +77,8 @@ const findClient = async (
         throw asUnknown(error)
       })
     // Do not store an unknown client before a user consents: otherwise anyone could fill the table with client IDs.
-    if (stored && needsUpdate(client, stored, server.clock())) await server.clients.keep(client)
+    if (stored && needsUpdate(client, stored, server.clock()))
+      await keepClient(client, server.records)
     return client
   } catch (error) {
     const isKnown = error instanceof Unknown || error instanceof OAuthError
@@ -129,7 +131,7 @@ const described = (
   checkDocument(document as Readonly<Record<string, unknown>>, clientId)
   if ((metadata.redirect_uris ?? []).length === 0)
     throw new OAuthError('invalid_client_metadata', 'redirect_uris is missing.')
-  const { settings, clients, clock } = server
+  const { settings, clock, records } = server
   // Anyone can publish a document, so exclude grants that work without the consent of a user.
   const withoutConsent = grantTypesWithoutConsent(server)
   const known = supportedGrantTypes(server).filter((type) => !withoutConsent.includes(type))
@@ -144,20 +146,17 @@ const described = (
     privateUse: settings.allowPrivateUseRedirectUris,
   })
   if (metadata.jwks) publicOnly(metadata.jwks)
-  return clients.described(
-    clientId,
-    {
-      ...input,
-      ...(input.isConfidential ? {} : { jwks: null, jwksUri: null }),
-      website: isSameOrigin(input.website, clientId) ? input.website : '',
-    },
-    {
-      origin: 'metadata_document',
-      registrationToken: null,
-      metadata: JSON.stringify({ ...JSON.parse(further), confirmed_at: clock() }),
-    },
-    stored,
-  )
+  const described = {
+    ...input,
+    ...(input.isConfidential ? {} : { jwks: null, jwksUri: null }),
+    website: isSameOrigin(input.website, clientId) ? input.website : '',
+  }
+  const registration = {
+    origin: 'metadata_document',
+    registrationToken: null,
+    metadata: JSON.stringify({ ...JSON.parse(further), confirmed_at: clock() }),
+  } as const
+  return clientOfDocument(clientId, { input: described, registration, stored }, records)
 }
 
 // This server does not support software statements, so ignore them (§4.3).

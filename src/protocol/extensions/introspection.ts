@@ -1,10 +1,12 @@
 // RFC 7662: OAuth 2.0 Token Introspection
+
 import { decodeJwt, type JWTPayload } from 'jose'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { sectorOf } from '../../model/sector.ts'
 import { type FoundToken, isActive, isExpired, type Token } from '../../model/token.ts'
 import { sectorOfToken } from '../../records/tokens/sector-of-token.ts'
+import { findFormer } from '../../records/tokens/token-finder.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
 import type { Extension } from '../plug-ins.ts'
@@ -145,7 +147,7 @@ export const introspection: Extension = {
         if (response) return jsonResponse(response)
         // The look-up of an unknown token ends with `findFormer`. Run the same query for an existing token, so that the
         // response time does not reveal that the token exists.
-        if (access && !access.isFormer) await server.tokens.findFormer(token)
+        if (access && !access.isFormer) await findFormer(token, server.records)
         // Limit the unknown tokens, because a client could guess tokens here (RFC 7662 §4).
         await server.limits.consume('wrongIntrospections', request.address, client.clientId)
         return jsonResponse({ active: false })

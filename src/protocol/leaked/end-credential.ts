@@ -1,5 +1,8 @@
 import type { Credential } from '../../model/credential.ts'
+import { endLeakedSecret, endRegistrationToken } from '../../records/clients/reset-credentials.ts'
 import { deviceAuthorizations } from '../../records/device-authorizations.ts'
+import { endAuthorization, endCode } from '../../records/tokens/end-tokens.ts'
+import { blockRestoring, makeFinal } from '../../records/tokens/ended-tokens.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /**
@@ -13,21 +16,22 @@ export const endCredential = async (
   server: ServerContext,
   event?: 'token.deleted',
 ): Promise<boolean> => {
-  const { tokens, personalTokens, clients, sessions, shortLived, store, userLinks } = server
+  const { tokens, personalTokens, clients, sessions, shortLived, userLinks, store, records } =
+    server
   if (digest !== null) {
     if (kind === 'session') return userId !== null && sessions.endOne(userId, digest)
-    if (kind === 'client_secret') return (await clients.endLeakedDigest(digest)) !== undefined
-    if (kind === 'registration_token') return clients.endRegistrationToken(digest)
+    if (kind === 'client_secret') return (await endLeakedSecret(digest, records)) !== undefined
+    if (kind === 'registration_token') return endRegistrationToken(digest, records)
     if (kind === 'user_link') return userLinks.end(digest)
     if (kind === 'authorization_code' || kind === 'device_code') {
       const codes = kind === 'device_code' ? deviceAuthorizations(server) : shortLived.codes
-      const isEnded = await tokens.endCode(digest, await codes.getDigest(digest))
+      const isEnded = await endCode(digest, await codes.getDigest(digest), records)
       await codes.deleteDigest(digest)
       return isEnded
     }
     // The user may have deleted this personal token. If the user restores it at the same time, revoke the restored token
     // below.
-    if (await server.endedTokens.block(digest)) return true
+    if (await blockRestoring(digest, records)) return true
   }
   const byId = () => (tokenId === null ? undefined : store.tokens.find(tokenId))
   const row = await (digest === null ? byId() : store.tokens.findByAccess(digest))
@@ -37,7 +41,7 @@ export const endCredential = async (
     if (row.successorId === null) return tokens.revoke(token, event)
     return personalTokens.endFormer(token, (await clients.find(token.clientId))?.name ?? '')
   }
-  return authorizationId !== null && tokens.revokeAuthorization(authorizationId)
+  return authorizationId !== null && endAuthorization(authorizationId, records)
 }
 
 /**
@@ -46,9 +50,9 @@ export const endCredential = async (
  */
 export const makeDeletionsFinal = async (
   found: readonly (Credential | undefined)[],
-  { endedTokens }: Pick<ServerContext, 'endedTokens'>,
+  { records }: Pick<ServerContext, 'records'>,
 ): Promise<void> => {
   for (const credential of found)
     if (credential?.kind === 'personal_token' && credential.digest)
-      await endedTokens.makeFinal(credential.digest)
+      await makeFinal(credential.digest, records)
 }

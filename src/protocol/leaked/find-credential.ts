@@ -3,8 +3,10 @@ import type { Credential } from '../../model/credential.ts'
 import type { CredentialKind } from '../../model/leak-report.ts'
 import type { FoundToken } from '../../model/token.ts'
 import { earliestRowOf, type UserId } from '../../model/user.ts'
+import { findByRegistrationToken, findBySecret } from '../../records/clients/client-rows.ts'
 import { deviceAuthorizations } from '../../records/device-authorizations.ts'
 import { authorizationOfRotated } from '../../records/tokens/end-tokens.ts'
+import { findEnded } from '../../records/tokens/ended-tokens.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /** The search for each kind of secret that gives access. The others need a session, or are no secrets. */
@@ -41,7 +43,7 @@ export const findCredential = async (
 /** Returns whether this server issued a value that `findCredential` does not find: of a revoked authorization. */
 export const wasOurs = async (value: string, server: ServerContext): Promise<boolean> => {
   const { store } = server
-  if (await authorizationOfRotated(value, server)) return true
+  if (await authorizationOfRotated(value, server.records)) return true
   for (const kind of ['authorization_code', 'device_code'] as const)
     if (await store.authorizations.findByCode(digestOf(kind, value))) return true
   return false
@@ -82,15 +84,15 @@ async function ofRefreshToken(
 }
 
 async function ofRotatedToken(value: string, server: ServerContext): Promise<Found | undefined> {
-  const found = await authorizationOfRotated(value, server)
+  const found = await authorizationOfRotated(value, server.records)
   return found && ofAuthorization(found, 'refresh_token', server)
 }
 
 async function ofClientSecret(
   value: string,
-  { clients }: ServerContext,
+  { records }: ServerContext,
 ): Promise<Found | undefined> {
-  const client = await clients.findBySecret(value)
+  const client = await findBySecret(value, records)
   return (
     client && {
       kind: 'client_secret' as const,
@@ -153,10 +155,10 @@ async function ofSession(value: string, { sessions }: ServerContext): Promise<Fo
 /** Finds the token with which a client manages its own registration (RFC 7592). */
 async function ofRegistrationToken(
   value: string,
-  { clients }: ServerContext,
+  { records }: ServerContext,
 ): Promise<Found | undefined> {
   const digest = digestOf('registration_token', value)
-  const client = await clients.findByRegistrationToken(digest)
+  const client = await findByRegistrationToken(digest, records)
   return (
     client && {
       kind: 'registration_token',
@@ -180,7 +182,7 @@ async function ofUserLink(value: string, { userLinks }: ServerContext): Promise<
  * of the tables.
  */
 async function ofDeletedToken(value: string, server: ServerContext): Promise<Found | undefined> {
-  const found = await server.endedTokens.find(value)
+  const found = await findEnded(value, server.records)
   if (!found) return undefined
   return (await ofAccessToken(value, server)) ?? { kind: 'personal_token', ...found }
 }

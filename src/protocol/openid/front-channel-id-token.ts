@@ -1,6 +1,7 @@
 import type { AuthorizationRequest } from '../../model/authorization-request.ts'
 import { type ResponseType, returnsAccessToken, returnsCode } from '../../model/response-type.ts'
 import { sectorOf, sectorSince } from '../../model/sector.ts'
+import { ofUser } from '../../records/audit/audit-trail.ts'
 import type { AuthorizationIssue } from '../plug-ins/extension.ts'
 import type { ServerContext } from '../server-context.ts'
 import { noteLogin } from './client-login.ts'
@@ -40,7 +41,11 @@ export const frontChannelIdToken = async (
   const authorizationId = token?.token.authorizationId ?? null
   const sessionId = server.sessions.rowOf(signedIn)
   await noteLogin({ client, userId, authorizationId, scopes, grant, sessionId }, server)
-  await server.tokens.recordIdToken({ client, user: signedIn.user, authorizationId, scopes })
+  const { audit } = server.records
+  const { clientId, name: subject } = client
+  const details = { scopes }
+  const about = { ...ofUser(signedIn.user), clientId, authorizationId, subject, details }
+  await audit.add(server.store, 'id_token.issued', about)
   return idToken
 }
 

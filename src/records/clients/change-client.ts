@@ -3,14 +3,14 @@ import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import type { ClientFields } from '../../model/entities/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
-import { UniqueViolation } from '../../store/contract/errors.ts'
+import { ReferenceNotFound, UniqueViolation } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
 import { changedFields, ofClient } from '../audit/audit-trail.ts'
 import { changesOf } from '../audit/changes.ts'
-import { retryOnCollision } from '../context.ts'
-import { checkedFields } from './checked-fields.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { checkedFields, definedOf } from './checked-fields.ts'
 import type { CheckedFields, ClientInput, Registration } from './client-input.ts'
-import type { ClientRows } from './client-rows.ts'
+import { existingClient, findClient, ownerOf, sealedClient } from './client-rows.ts'
 import { withSecret } from './secret-fields.ts'
 import { hasSameIdentity } from './verified-identity.ts'
 
@@ -40,20 +40,20 @@ export type ChangeGuard = (before: Client, losses: readonly ClientLoss[]) => voi
  * @throws InvalidField, ScopeDoesNotExists, UniqueViolation; the client remains unchanged
  */
 export const changeClient = async (
-  rows: ClientRows,
   clientId: string,
   { changes, registration, clientSecret, guard }: ClientChange,
+  context: RecordsContext,
 ): Promise<Client> => {
-  const { store, audit, clock } = rows.context
+  const { store, audit, clock } = context
   const [former, updated] = await store.transaction(async (tx) => {
-    const before = await rows.existing(clientId, tx)
-    const checked = { ...checkedFields(before, changes, rows.context), ...registration }
+    const before = await existingClient(clientId, context, tx)
+    const checked = { ...checkedFields(before, changes, context), ...registration }
     // `ownerOf` locks a new owner, so that nobody deletes this user concurrently. An unchanged owner needs no look-up.
     const isSame = before.owner !== null && checked.userId === before.userId
-    const owner = isSame ? before.owner : await rows.ownerOf(checked.userId, tx)
+    const owner = isSame ? before.owner : await ownerOf(checked.userId, context, tx)
     const changed = { ...checked, userId: owner?.id ?? null }
     const isVerified = before.isVerified && hasSameIdentity(before, changed)
-    const clientKey = keyAfter(rows, before, changed)
+    const clientKey = keyAfter(before, changed, context)
     const losses: readonly ClientLoss[] = [
       ...(before.isVerified && !isVerified ? (['verification'] as const) : []),
       ...(clientKey === before.clientKey ? [] : (['secret', 'tokens'] as const)),
@@ -62,7 +62,7 @@ export const changeClient = async (
     const logo = isVerified ? before.logo : null
     const kept = { ...before, ...changed, isVerified, logo, clientKey }
     const after = clientSecret === undefined ? kept : withSecret(kept, clientSecret)
-    if (!(await tx.clients.update(clientId, rows.sealed(after), clock())))
+    if (!(await tx.clients.update(clientId, sealedClient(after, context), clock())))
       throw new UniqueViolation()
     const was = withEditedMembers(before)
     const is = withEditedMembers({ ...changed, isVerified })
@@ -74,9 +74,9 @@ export const changeClient = async (
       const aboutSecret = { ...ofClient(after, owner), details: { overlap: 0 } }
       await audit.add(tx, 'client.secret_reset', aboutSecret)
     }
-    return [before, await rows.existing(clientId, tx)]
+    return [before, await existingClient(clientId, context, tx)]
   })
-  await removeFormerKey(rows, former, updated)
+  await removeFormerKey(former, updated, context)
   return updated
 }
 
@@ -96,22 +96,21 @@ const withEditedMembers = (fields: CheckedFields): object => {
  * authorizations and tokens under the former key. This is necessary, because anyone can impersonate a public client.
  */
 export const keyAfter = (
-  rows: ClientRows,
   before: Client,
   { isConfidential }: Pick<ClientFields, 'isConfidential'>,
+  { random }: RecordsContext,
 ): number => {
   const isProofLost = before.isConfidential && !isConfidential
-  return isProofLost ? randomNumber(rows.context.random) : before.clientKey
+  return isProofLost ? randomNumber(random) : before.clientKey
 }
 
 /** If the key of a client has changed, deletes the rows of the former key in the background. */
 export const removeFormerKey = async (
-  rows: ClientRows,
-  before: ClientFields,
+  { clientKey: key }: ClientFields,
   { clientKey }: ClientFields,
+  { removed }: RecordsContext,
 ): Promise<void> => {
-  const { clientKey: key } = before
-  if (key !== clientKey) await rows.context.removed({ kind: 'client', key })
+  if (key !== clientKey) await removed({ kind: 'client', key })
 }
 
 /**
@@ -119,13 +118,17 @@ export const removeFormerKey = async (
  * statement.
  * @throws InvalidField if the client does not exist
  */
-export const endTokensOfClient = async (rows: ClientRows, clientId: string): Promise<void> => {
-  const { store, audit, clock, random } = rows.context
+export const endTokensOfClient = async (
+  clientId: string,
+  context: RecordsContext,
+): Promise<void> => {
+  const { store, audit, clock, random } = context
   const [before, after] = await retryOnCollision(() =>
     store.transaction(async (tx) => {
-      const before = await rows.existing(clientId, tx)
+      const before = await existingClient(clientId, context, tx)
       const after: ClientFields = { ...before, clientKey: randomNumber(random) }
-      if (!(await tx.clients.update(clientId, rows.sealed(after), clock()))) return undefined
+      if (!(await tx.clients.update(clientId, sealedClient(after, context), clock())))
+        return undefined
       await audit.add(tx, 'client.tokens_ended', {
         ...ofClient(before, before.owner),
         details: {},
@@ -133,38 +136,51 @@ export const endTokensOfClient = async (rows: ClientRows, clientId: string): Pro
       return [before, after] as const
     }),
   )
-  await removeFormerKey(rows, before, after)
+  await removeFormerKey(before, after, context)
 }
 
-/** Sets the marks of a client. If the client becomes verified, stores a request to fetch its logo. */
+/** Does the same as `Clients.mark`. */
 export const markClient = async (
-  rows: ClientRows,
   clientId: string,
   marks: Marks,
+  context: RecordsContext,
 ): Promise<Client> => {
-  const { store, audit, clock } = rows.context
-  return store.transaction(async (tx) => {
-    const before = await rows.existing(clientId, tx)
+  const { store, audit, clock, fetchLogo } = context
+  const marked = await store.transaction(async (tx) => {
+    const before = await existingClient(clientId, context, tx)
     if (marks.isPinned && before.origin !== 'metadata_document')
       throw new InvalidField('act', 'Only a client with a metadata document can be pinned.')
     const after = { ...before, ...marks }
     const logo = after.isVerified ? before.logo : null
-    await tx.clients.update(clientId, rows.sealed({ ...after, logo }), clock())
+    await tx.clients.update(clientId, sealedClient({ ...after, logo }, context), clock())
     if (marks.isVerified) await requestLogo(before, tx, clock())
-    for (const event of marked(marks))
+    for (const event of eventsOf(marks))
       await audit.add(tx, event, { ...ofClient(before, before.owner), details: {} })
-    return rows.existing(clientId, tx)
+    return existingClient(clientId, context, tx)
   })
+  if (marks.isVerified) fetchLogo(clientId)
+  return marked
+}
+
+/** Does the same as `Clients.fetchLogo`. */
+export const fetchLogoAgain = async (clientId: string, context: RecordsContext): Promise<void> => {
+  const { store, clock, fetchLogo } = context
+  await store.transaction(async (tx) => {
+    const client = await existingClient(clientId, context, tx)
+    if (!client.isVerified || !(await requestLogo(client, tx, clock())))
+      throw new InvalidField('act', 'The client is not verified, or has no logo URL.')
+  })
+  fetchLogo(clientId)
 }
 
 /** Stores a request to fetch the logo of a client. Returns false if the metadata of the client has no logo URL. */
-export const requestLogo = async (client: Client, tx: Store, now: number): Promise<boolean> => {
+const requestLogo = async (client: Client, tx: Store, now: number): Promise<boolean> => {
   if (keptMetadata(client).logo_uri === undefined) return false
   await tx.clientLogos.request(client.clientKey, now)
   return true
 }
 
-const marked = ({ isVerified, isDisabled, isPinned }: Marks) => [
+const eventsOf = ({ isVerified, isDisabled, isPinned }: Marks) => [
   ...(isVerified === undefined
     ? []
     : [isVerified ? ('client.verified' as const) : ('client.unverified' as const)]),
@@ -175,3 +191,39 @@ const marked = ({ isVerified, isDisabled, isPinned }: Marks) => [
     ? []
     : [isPinned ? ('client.pinned' as const) : ('client.unpinned' as const)]),
 ]
+
+/** Changes validated fields of the client of a personal token. */
+export const rewritePersonalClient = async (
+  clientId: string,
+  changed: {
+    readonly name?: string | undefined
+    readonly defaultScopes?: readonly string[] | undefined
+  },
+  context: RecordsContext,
+): Promise<void> => {
+  const { store, clock } = context
+  const before = await findClient(clientId, context)
+  if (!before) throw new ReferenceNotFound('The client of the personal token was deleted.')
+  const after = { ...before, ...definedOf(changed) } as ClientFields
+  await store.clients.update(clientId, sealedClient(after, context), clock())
+}
+
+/** Does the same as `Clients.delete`. */
+export const deleteClient = async (
+  clientId: string,
+  { store, audit, clock, removed }: RecordsContext,
+): Promise<boolean> => {
+  const before = await store.clients.find(clientId)
+  if (!before) return false
+  const isDeleted = await store.transaction(async (tx) => {
+    if (!(await tx.clients.delete(clientId, clock()))) return false
+    const { fields, owner } = before
+    const about = ofClient(fields, owner)
+    if (fields.isPersonal)
+      await audit.add(tx, 'personal_token.deleted', { ...about, details: { ending: null } })
+    else await audit.add(tx, 'client.deleted', { ...about, details: {} })
+    return true
+  })
+  if (isDeleted) await removed({ kind: 'client', key: before.fields.clientKey })
+  return isDeleted
+}

@@ -5,7 +5,7 @@ import { typeOfImage } from '../../model/raster/raster-image.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
-import { ClientRows } from './client-rows.ts'
+import { findClient, sealedClient } from './client-rows.ts'
 
 /** Milliseconds after which another process fetches a requested logo. A fetch in progress has ended by then. */
 const overdueAfter = 60_000
@@ -45,14 +45,12 @@ export const logoUriOf = (client: Pick<Client, 'metadata'>): string | undefined 
 /** Fetches the logos of verified clients in the background, and finds the stored images. */
 export class ClientLogos {
   readonly #context: RecordsContext
-  readonly #rows: ClientRows
   readonly #download: DownloadLogo
   readonly #running = new Set<Promise<void>>()
   #isStopped = false
 
   constructor(context: RecordsContext, download: DownloadLogo) {
     this.#context = context
-    this.#rows = new ClientRows(context)
     this.#download = download
   }
 
@@ -77,7 +75,7 @@ export class ClientLogos {
   /** Finds an image by its digest. Returns undefined if no verified client currently has this logo. */
   async find(digest: string): Promise<ClientLogo | undefined> {
     const stored = await this.#context.store.clientLogos.find(digest)
-    const client = stored && (await this.#rows.find(stored.clientId))
+    const client = stored && (await findClient(stored.clientId, this.#context))
     if (!client?.isVerified || client.logo !== digest) return undefined
     // The seal of the client covers the digest, so an image that was changed in the database is not sent.
     if (sha256(stored?.image ?? '') !== digest) return undefined
@@ -102,7 +100,7 @@ export class ClientLogos {
   async #fetch(clientId: string): Promise<void> {
     if (this.#isStopped) return
     try {
-      const client = await this.#rows.find(clientId)
+      const client = await findClient(clientId, this.#context)
       const url = client?.isVerified ? logoUriOf(client) : undefined
       if (url === undefined) return
       const fetched = await this.#download(url)
@@ -122,14 +120,15 @@ export class ClientLogos {
   async #store(clientId: string, url: string, fetched: Downloaded): Promise<void> {
     const { store, audit, clock } = this.#context
     await store.transaction(async (tx) => {
-      const client = await this.#rows.find(clientId, tx)
+      const client = await findClient(clientId, this.#context, tx)
       if (!client?.isVerified || logoUriOf(client) !== url) return
       if ('problem' in fetched) return tx.clientLogos.fail(client.clientKey, fetched.problem)
       const image = fetched.bytes.toString('base64')
       const digest = sha256(image)
       await tx.clientLogos.keep(client.clientKey, { digest, image })
       if (client.logo === digest) return
-      await tx.clients.update(clientId, this.#rows.sealed({ ...client, logo: digest }), clock())
+      const changed = sealedClient({ ...client, logo: digest }, this.#context)
+      await tx.clients.update(clientId, changed, clock())
       await audit.add(tx, 'client.logo_changed', { ...ofClient(client, client.owner), details: {} })
     })
   }

@@ -1,5 +1,6 @@
+import { type Digest, digestOf } from '../../crypto/digest.ts'
 import { randomString } from '../../crypto/random.ts'
-import { Client, type ClientContext, type ClientOwner } from '../../model/client.ts'
+import { Client, type ClientOwner } from '../../model/client.ts'
 import { countLimit } from '../../model/count-limit.ts'
 import {
   type ClientFields,
@@ -10,152 +11,231 @@ import {
 import { InvalidField } from '../../model/invalid-field.ts'
 import { earliestRowOf, type UserId } from '../../model/user.ts'
 import type { ClientWithOwner } from '../../store/contract/clients.ts'
-import type { Page } from '../../store/contract/page.ts'
+import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { Store } from '../../store/store.ts'
 import { type RecordsContext, userOfRow } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import type { ListedClient } from './client-input.ts'
 
-/** Reads clients from sealed rows, and seals clients for writing. */
-export class ClientRows {
-  readonly context: RecordsContext
-  readonly clientContext: ClientContext
-  /**
-   * The verified clients by their rows. A store with a cache returns the same row object while the row is unchanged.
-   */
-  readonly #known = new WeakMap<ClientWithOwner, Client>()
+/** Returns the client. Returns undefined for a missing row, and for a row that was tampered with. */
+export const findClient = async (
+  clientId: string,
+  context: RecordsContext,
+  store: Store = context.store,
+): Promise<Client | undefined> => {
+  const found = await store.clients.find(clientId)
+  return found && openClient(found, context)
+}
 
-  constructor(context: RecordsContext) {
-    this.context = context
-    const { store, clientContext } = context
-    this.clientContext = {
-      ...clientContext,
-      countTokens: (clientId, most) => store.clients.countTokens(clientId, most),
-    }
+/** @throws InvalidField if the client does not exist or belongs to a personal token */
+export const existingClient = async (
+  clientId: string,
+  context: RecordsContext,
+  store?: Store,
+): Promise<Client> => {
+  const client = await findClient(clientId, context, store)
+  if (!client || client.isPersonal) throw new InvalidField('client_id', 'There is no such client.')
+  return client
+}
+
+/** @throws InvalidField if the user does not exist */
+export const ownerOf = async (
+  userId: UserId | null,
+  context: RecordsContext,
+  store: Store = context.store,
+): Promise<ClientOwner | null> => {
+  if (userId === null) return null
+  const owner = await context.users.find(userId, { ...context, store })
+  if (!owner) throw new InvalidField('user_id', 'There is no such user.')
+  return owner
+}
+
+/** Whether `recallClient` may ever return a client. */
+export const canRecall = ({ store, users }: RecordsContext): boolean =>
+  // The version does not change when the application deactivates an owner whom the store cannot read.
+  users.areInStore && store.recallClient !== undefined
+
+/**
+ * Returns the client and the version that this process last read and verified, without a store operation; undefined if
+ * no client is cached. Requires `canRecall`. The client may have changed. Therefore, the caller must pass the version to `tokens.issue`, and
+ * must call `findClient` before refusing a request. Returns no client of a personal token, and no client with a metadata
+ * document.
+ */
+export const recallClient = (
+  clientId: string,
+  context: RecordsContext,
+): { readonly client: Client; readonly version: string } | undefined => {
+  const recalled = context.store.recallClient?.(clientId)
+  const client = recalled && context.intact.clients.get(recalled.row)
+  const isOwn = client && !client.isPersonal && client.origin !== 'metadata_document'
+  return isOwn ? { client, version: recalled.version } : undefined
+}
+
+/** Returns the client of a row; undefined if the row was tampered with. */
+export const openClient = async (
+  row: ClientWithOwner,
+  context: RecordsContext,
+): Promise<Client | undefined> => {
+  const owner = await userOfRow(row.fields, row.owner, context)
+  const client = intactClient(row, owner, context)
+  if (client) return client
+  await mustHaveKeyOf(row.seal, context)
+  return tampered(row, context)
+}
+
+const intactClient = (
+  row: ClientWithOwner,
+  owner: ClientOwner | null,
+  context: RecordsContext,
+): Client | undefined => {
+  const { fields, seal } = row
+  const { intact, keys } = context
+  const known = intact.clients.get(row)
+  if (known?.owner === owner) return known
+  if (!known && !keys.isIntact(seal, clientClaims(fields))) return undefined
+  const client = newClient(fields, owner, context)
+  intact.clients.set(row, client)
+  return client
+}
+
+export const newClient = (
+  fields: ClientFields,
+  owner: ClientOwner | null,
+  { clientContext, store }: RecordsContext,
+): Client =>
+  new Client(fields, owner, {
+    ...clientContext,
+    countTokens: (clientId, most) => store.clients.countTokens(clientId, most),
+  })
+
+const tampered = (
+  { fields: { clientId } }: ClientWithOwner,
+  { log }: RecordsContext,
+): undefined => {
+  log({
+    level: 'error',
+    event: 'client.tampered',
+    message:
+      'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
+    clientId,
+  })
+}
+
+/** Seals the fields for writing. */
+export const sealedClient = (fields: ClientFields, { keys }: RecordsContext): SealedClient => ({
+  fields,
+  seal: keys.sealRow(clientClaims(fields)),
+  stateSeal: keys.sealRow(clientStateClaims(fields)),
+})
+
+/**
+ * Adds to each client the number of its tokens, without personal, internal and exchanged tokens, up to `countLimit`.
+ */
+export const listedClients = async (
+  found: Promise<Page<ClientWithOwner>>,
+  context: RecordsContext,
+): Promise<Page<ListedClient>> => {
+  const { items, next } = await found
+  const clients = await intactClients(items, context)
+  const users = await context.store.clients.countTokensOf(
+    clients.map(({ clientId }) => clientId),
+    countLimit,
+  )
+  return {
+    items: clients.map((client) => ({ client, users: users.get(client.clientId) ?? 0 })),
+    next,
   }
+}
 
-  /** @throws InvalidField if the client does not exist or belongs to a personal token */
-  async existing(clientId: string, store: Store = this.context.store): Promise<Client> {
-    const client = await this.find(clientId, store)
-    if (!client || client.isPersonal)
-      throw new InvalidField('client_id', 'There is no such client.')
-    return client
-  }
-
-  /** @throws InvalidField if the user does not exist */
-  async ownerOf(userId: UserId | null, store: Store): Promise<ClientOwner | null> {
+/** Returns the clients whose rows are intact. */
+export const intactClients = async (
+  rows: readonly ClientWithOwner[],
+  context: RecordsContext,
+): Promise<readonly Client[]> => {
+  // Look up each user of the application once, even if the user owns several clients.
+  const owners = new Map<UserId, Promise<ClientOwner | null>>()
+  const ownerOfRow = async ({ fields, owner }: ClientWithOwner) => {
+    const { userId, createdAt } = fields
     if (userId === null) return null
-    const owner = await this.context.users.find(userId, { ...this.context, store })
-    if (!owner) throw new InvalidField('user_id', 'There is no such user.')
-    return owner
+    const asked =
+      owners.get(userId) ?? Promise.resolve(context.users.current(userId, owner, context))
+    owners.set(userId, asked)
+    const current = await asked
+    return createdAt >= earliestRowOf(current) ? current : null
   }
+  const clients = await Promise.all(
+    rows.map(
+      async (row) => intactClient(row, await ownerOfRow(row), context) ?? tampered(row, context),
+    ),
+  )
+  return clients.filter((client) => client !== undefined)
+}
 
-  /** Returns undefined for a missing row, and for a row that was tampered with. */
-  async find(clientId: string, store: Store = this.context.store): Promise<Client | undefined> {
-    const found = await store.clients.find(clientId)
-    return found && this.open(found)
-  }
+export const newClientId = ({ settings, random }: RecordsContext): string =>
+  randomString(settings.clientIdSaltLen, random)
 
-  /** Whether `recall` may ever return a client. */
-  get canRecall(): boolean {
-    const { store, users } = this.context
-    // The version does not change when the application deactivates an owner whom the store cannot read.
-    return users.areInStore && store.recallClient !== undefined
-  }
+export const newClientSecret = ({ settings, random }: RecordsContext): string =>
+  randomString(settings.clientSecretSaltLen, random)
 
-  /**
-   * Returns the client and the version that this process last read and verified; undefined if no client is cached.
-   * Returns no client of a personal token, and no client with a metadata document.
-   */
-  recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
-    const recalled = this.canRecall ? this.context.store.recallClient?.(clientId) : undefined
-    const client = recalled && this.#known.get(recalled.row)
-    const isOwn = client && !client.isPersonal && client.origin !== 'metadata_document'
-    return isOwn ? { client, version: recalled.version } : undefined
-  }
+/** Lists applications whose name, ID or owner's e-mail address contains the text; all applications for an empty text. */
+export const searchClients = (
+  text: string,
+  cursor: Cursor,
+  context: RecordsContext,
+): Promise<Page<ListedClient>> =>
+  listedClients(context.store.clients.search(text.normalize('NFC'), cursor), context)
 
-  /** Returns the client of a row; undefined if the row was tampered with. */
-  async open(row: ClientWithOwner): Promise<Client | undefined> {
-    const owner = await userOfRow(row.fields, row.owner, this.context)
-    const client = this.#intactClient(row, owner)
-    if (client) return client
-    await mustHaveKeyOf(row.seal, this.context)
-    return this.#tampered(row)
-  }
+/**
+ * Returns the applications with these client IDs, of all owners, in the order of the IDs. Omits unknown IDs and
+ * personal tokens.
+ */
+export const listedAmong = async (
+  clientIds: readonly string[],
+  context: RecordsContext,
+): Promise<readonly ListedClient[]> => {
+  const found = context.store.clients.among(clientIds)
+  const { items } = await listedClients(
+    found.then((rows) => ({ items: rows, next: null })),
+    context,
+  )
+  const shown = items.filter(({ client }) => !client.isPersonal)
+  return inOrder(clientIds, shown, ({ client }) => client.clientId)
+}
 
-  #intactClient(row: ClientWithOwner, owner: ClientOwner | null): Client | undefined {
-    const { fields, seal } = row
-    const known = this.#known.get(row)
-    if (known?.owner === owner) return known
-    if (!known && !this.context.keys.isIntact(seal, clientClaims(fields))) return undefined
-    const client = new Client(fields, owner, this.clientContext)
-    this.#known.set(row, client)
-    return client
-  }
+/** Returns the applications with these IDs, in the order of the IDs. Omits unknown IDs. */
+export const clientsAmong = async (
+  clientIds: readonly string[],
+  context: RecordsContext,
+): Promise<readonly Client[]> => {
+  const clients = await intactClients(await context.store.clients.among(clientIds), context)
+  return inOrder(clientIds, clients, ({ clientId }) => clientId)
+}
 
-  #tampered({ fields: { clientId } }: ClientWithOwner): undefined {
-    this.context.log({
-      level: 'error',
-      event: 'client.tampered',
-      message:
-        'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
-      clientId,
-    })
-  }
+/** Returns the client that manages its registration with the token of this digest. */
+export const findByRegistrationToken = async (
+  digest: Digest,
+  context: RecordsContext,
+): Promise<Client | undefined> => {
+  const row = await context.store.clients.findByRegistrationToken(digest)
+  const client = row && (await openClient(row, context))
+  return client?.registrationToken === digest ? client : undefined
+}
 
-  /** Seals the fields for writing. */
-  sealed(fields: ClientFields): SealedClient {
-    const { keys } = this.context
-    return {
-      fields,
-      seal: keys.sealRow(clientClaims(fields)),
-      stateSeal: keys.sealRow(clientStateClaims(fields)),
-    }
-  }
+/** Returns the client with this secret; undefined if no valid secret matches. */
+export const findBySecret = async (
+  secret: string,
+  context: RecordsContext,
+): Promise<Client | undefined> => {
+  const row = await context.store.clients.findBySecret(digestOf('client_secret', secret))
+  const client = row && (await openClient(row, context))
+  return client?.checkSecret(secret, context.clock()) ? client : undefined
+}
 
-  /**
-   * Adds to each client the number of its tokens, without personal, internal and exchanged tokens, up to `countLimit`.
-   */
-  async listed(found: Promise<Page<ClientWithOwner>>): Promise<Page<ListedClient>> {
-    const { items, next } = await found
-    const clients = await this.intact(items)
-    const users = await this.context.store.clients.countTokensOf(
-      clients.map(({ clientId }) => clientId),
-      countLimit,
-    )
-    return {
-      items: clients.map((client) => ({ client, users: users.get(client.clientId) ?? 0 })),
-      next,
-    }
-  }
-
-  /** Returns the clients whose rows are intact. */
-  async intact(rows: readonly ClientWithOwner[]): Promise<readonly Client[]> {
-    // Look up each user of the application once, even if the user owns several clients.
-    const owners = new Map<UserId, Promise<ClientOwner | null>>()
-    const ownerOfRow = async ({ fields, owner }: ClientWithOwner) => {
-      const { userId, createdAt } = fields
-      if (userId === null) return null
-      const asked =
-        owners.get(userId) ??
-        Promise.resolve(this.context.users.current(userId, owner, this.context))
-      owners.set(userId, asked)
-      const current = await asked
-      return createdAt >= earliestRowOf(current) ? current : null
-    }
-    const clients = await Promise.all(
-      rows.map(
-        async (row) => this.#intactClient(row, await ownerOfRow(row)) ?? this.#tampered(row),
-      ),
-    )
-    return clients.filter((client) => client !== undefined)
-  }
-
-  newId(): string {
-    return randomString(this.context.settings.clientIdSaltLen, this.context.random)
-  }
-
-  newSecret(): string {
-    return randomString(this.context.settings.clientSecretSaltLen, this.context.random)
-  }
+const inOrder = <T>(
+  ids: readonly string[],
+  items: readonly T[],
+  idOf: (item: T) => string,
+): readonly T[] => {
+  const known = new Map(items.map((item) => [idOf(item), item]))
+  return ids.flatMap((id) => known.get(id) ?? [])
 }

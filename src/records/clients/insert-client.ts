@@ -1,20 +1,21 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { randomNumber } from '../../crypto/random.ts'
-import { Client, type ClientOwner, usesSecret } from '../../model/client.ts'
-import type { ClientFields } from '../../model/entities/client.ts'
+import { type Client, type ClientOwner, usesSecret } from '../../model/client.ts'
+import { blankClient, type ClientFields } from '../../model/entities/client.ts'
+import type { UserId } from '../../model/user.ts'
 import { ofClient } from '../audit/audit-trail.ts'
-import { retryOnCollision } from '../context.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
 import type { CheckedFields, ClientWithSecret } from './client-input.ts'
-import type { ClientRows } from './client-rows.ts'
+import { newClient, newClientId, newClientSecret, ownerOf, sealedClient } from './client-rows.ts'
 
 /** Inserts a client, and records the audit event. Returns false if the key, ID or secret of the client is taken. */
 export const insertRow = async (
-  rows: ClientRows,
   client: ClientFields,
   owner: ClientOwner | null,
+  context: RecordsContext,
 ): Promise<boolean> => {
-  const { store, audit } = rows.context
-  const row = rows.sealed(client)
+  const { store, audit } = context
+  const row = sealedClient(client, context)
   // For the client of a personal token, the audit log only records the personal token.
   if (client.isPersonal) return store.clients.insert(row)
   return store.transaction(async (tx) => {
@@ -27,24 +28,46 @@ export const insertRow = async (
 
 /** Writes a new client with a generated ID and secret. Nobody receives the secret of a client that does not use it. */
 export const insertClient = async (
-  rows: ClientRows,
   fields: CheckedFields,
+  context: RecordsContext,
 ): Promise<ClientWithSecret> => {
-  const { store, clock } = rows.context
-  const owner = await rows.ownerOf(fields.userId, store)
+  const { clock, random } = context
+  const owner = await ownerOf(fields.userId, context)
   return retryOnCollision(async () => {
-    const clientSecret = rows.newSecret()
+    const clientSecret = newClientSecret(context)
     const created: ClientFields = {
       ...fields,
       // Use the ID of the found user, because the passed ID may have another type than the IDs in the user table.
       userId: owner?.id ?? null,
-      clientKey: randomNumber(rows.context.random),
-      clientId: rows.newId(),
+      clientKey: randomNumber(random),
+      clientId: newClientId(context),
       clientSecret: digestOf('client_secret', clientSecret),
       createdAt: clock(),
     }
-    if (!(await insertRow(rows, created, owner))) return undefined
-    const client = new Client(created, owner, rows.clientContext)
+    if (!(await insertRow(created, owner, context))) return undefined
+    const client = newClient(created, owner, context)
     return { client, clientSecret: usesSecret(client) ? clientSecret : '' }
   })
+}
+
+/** Inserts the client of a personal token. */
+export const insertPersonalClient = async (
+  name: string,
+  userId: UserId,
+  scopes: readonly string[],
+  context: RecordsContext,
+): Promise<Client> => {
+  const { client } = await insertClient(
+    {
+      ...blankClient,
+      name,
+      userId,
+      isConfidential: false,
+      isInternal: true,
+      isPersonal: true,
+      defaultScopes: scopes,
+    },
+    context,
+  )
+  return client
 }

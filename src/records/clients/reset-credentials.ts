@@ -4,14 +4,20 @@ import type { ClientFields } from '../../model/entities/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { maxOverlap } from '../../model/overlap.ts'
 import { ofClient } from '../audit/audit-trail.ts'
-import { retryOnCollision } from '../context.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
 import type { ClientWithSecret } from './client-input.ts'
-import type { ClientRows } from './client-rows.ts'
+import {
+  existingClient,
+  newClientId,
+  newClientSecret,
+  openClient,
+  sealedClient,
+} from './client-rows.ts'
 import { formerSecret, leakedAt, withSecret } from './secret-fields.ts'
 
 /** Replaces the ID of the client. */
-export const resetClientId = (rows: ClientRows, clientId: string): Promise<Client> =>
-  rewritten(rows, clientId, () => ({ clientId: rows.newId() }))
+export const resetClientId = (clientId: string, context: RecordsContext): Promise<Client> =>
+  rewritten(clientId, () => ({ clientId: newClientId(context) }), context)
 
 /**
  * Replaces the secret of the client.
@@ -19,9 +25,9 @@ export const resetClientId = (rows: ClientRows, clientId: string): Promise<Clien
  * seconds up to 30 days
  */
 export const resetClientSecret = async (
-  rows: ClientRows,
   clientId: string,
   overlap: number,
+  context: RecordsContext,
 ): Promise<ClientWithSecret> => {
   if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > maxOverlap) {
     throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
@@ -31,13 +37,13 @@ export const resetClientSecret = async (
   let clientSecret = ''
   const renew = (before: Client): ClientFields => {
     if (!usesSecret(before)) throw new InvalidField('client_secret', withoutSecretReason(before))
-    clientSecret = rows.newSecret()
+    clientSecret = newClientSecret(context)
     const renewed = withSecret(before, clientSecret)
     if (overlap === 0) return renewed
-    const until = rows.context.clock() + overlap * 1000
+    const until = context.clock() + overlap * 1000
     return { ...renewed, ...formerSecret(before.clientSecret, until) }
   }
-  const client = await rewritten(rows, clientId, renew, overlap)
+  const client = await rewritten(clientId, renew, context, overlap)
   return { client, clientSecret }
 }
 
@@ -48,38 +54,42 @@ const withoutSecretReason = ({ isConfidential }: Client): string =>
 
 /** Replaces the ID of the client, and the secret if the client has one, in one transaction. */
 export const resetCredentials = async (
-  rows: ClientRows,
   clientId: string,
+  context: RecordsContext,
 ): Promise<ClientWithSecret> => {
   let clientSecret = ''
-  const client = await rewritten(rows, clientId, (before) => {
-    const clientIdOnly = { clientId: rows.newId() }
+  const renew = (before: Client): Partial<ClientFields> => {
+    const clientIdOnly = { clientId: newClientId(context) }
     if (!usesSecret(before)) return clientIdOnly
-    clientSecret = rows.newSecret()
+    clientSecret = newClientSecret(context)
     return { ...withSecret(before, clientSecret), ...clientIdOnly }
-  })
+  }
+  const client = await rewritten(clientId, renew, context)
   return { client, clientSecret }
 }
 
 /**
- * Revokes a leaked secret.
+ * Revokes the leaked secret with this digest. A current secret is replaced with a random secret that nobody knows, and
+ * the tokens of `client_credentials` are also revoked. The owner must then reset the secret. If a former secret leaked,
+ * only this secret is revoked.
  * @returns the client; undefined if no client currently has this secret
  */
 export const endLeakedSecret = async (
-  rows: ClientRows,
   digest: Digest,
+  context: RecordsContext,
 ): Promise<Client | undefined> => {
-  const { store, audit, clock } = rows.context
+  const { store, audit, clock } = context
   // Most reported values are not client secrets, so do not open a transaction for them.
   if (!(await store.clients.findBySecret(digest))) return undefined
   const ended = await retryOnCollision(() =>
     store.transaction(async (tx) => {
       const row = await tx.clients.findBySecret(digest)
-      const before = row && (await rows.open(row))
+      const before = row && (await openClient(row, context))
       if (!before?.hasSecretDigest(digest, clock())) return { client: undefined }
       const isFormer = before.clientSecret !== digest
-      const after = isFormer ? { ...before, ...formerSecret(null) } : withoutSecret(rows, before)
-      if (!(await tx.clients.update(before.clientId, rows.sealed(after), clock()))) return undefined
+      const after = isFormer ? { ...before, ...formerSecret(null) } : withoutSecret(before, context)
+      if (!(await tx.clients.update(before.clientId, sealedClient(after, context), clock())))
+        return undefined
       if (!isFormer) await tx.clients.endOwnTokens(before.clientId)
       const about = { ...ofClient(before, before.owner), details: {} }
       await audit.add(tx, 'client.secret_leaked', about)
@@ -89,15 +99,22 @@ export const endLeakedSecret = async (
   return ended.client
 }
 
-/** Revokes a leaked registration token. Returns false if no client has this token. */
-export const endRegistrationToken = async (rows: ClientRows, digest: Digest): Promise<boolean> => {
-  const { store, audit, clock } = rows.context
+/**
+ * Revokes the leaked registration token with this digest. The client can no longer manage its registration. Returns
+ * false if no client has this token.
+ */
+export const endRegistrationToken = async (
+  digest: Digest,
+  context: RecordsContext,
+): Promise<boolean> => {
+  const { store, audit, clock } = context
   return store.transaction(async (tx) => {
     const row = await tx.clients.findByRegistrationToken(digest)
-    const before = row && (await rows.open(row))
+    const before = row && (await openClient(row, context))
     if (before?.registrationToken !== digest) return false
     const after = { ...before, registrationToken: null }
-    if (!(await tx.clients.update(before.clientId, rows.sealed(after), clock()))) return false
+    if (!(await tx.clients.update(before.clientId, sealedClient(after, context), clock())))
+      return false
     const about = { ...ofClient(before, before.owner), details: {} }
     await audit.add(tx, 'client.registration_token_leaked', about)
     return true
@@ -105,24 +122,25 @@ export const endRegistrationToken = async (rows: ClientRows, digest: Digest): Pr
 }
 
 // Returns the client with a random secret that nobody receives.
-const withoutSecret = (rows: ClientRows, client: Client): ClientFields => ({
+const withoutSecret = (client: Client, context: RecordsContext): ClientFields => ({
   ...client,
-  clientSecret: digestOf('client_secret', rows.newSecret()),
-  ...leakedAt(client, rows.context.clock()),
+  clientSecret: digestOf('client_secret', newClientSecret(context)),
+  ...leakedAt(client, context.clock()),
 })
 
 const rewritten = async (
-  rows: ClientRows,
   clientId: string,
   renew: (before: Client) => Partial<ClientFields>,
+  context: RecordsContext,
   overlap = 0,
 ): Promise<Client> => {
-  const { store, audit, clock } = rows.context
+  const { store, audit, clock } = context
   return retryOnCollision(() =>
     store.transaction(async (tx) => {
-      const before = await rows.existing(clientId, tx)
+      const before = await existingClient(clientId, context, tx)
       const after: ClientFields = { ...before, ...renew(before) }
-      if (!(await tx.clients.update(clientId, rows.sealed(after), clock()))) return undefined
+      if (!(await tx.clients.update(clientId, sealedClient(after, context), clock())))
+        return undefined
       if (after.clientId !== clientId) {
         const about = { ...ofClient(after, before.owner), details: { former: clientId } }
         await audit.add(tx, 'client.id_reset', about)
@@ -131,7 +149,7 @@ const rewritten = async (
         const about = { ...ofClient(after, before.owner), details: { overlap } }
         await audit.add(tx, 'client.secret_reset', about)
       }
-      return rows.existing(after.clientId, tx)
+      return existingClient(after.clientId, context, tx)
     }),
   )
 }

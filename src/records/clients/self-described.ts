@@ -1,34 +1,35 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { bits256, randomNumber, randomString } from '../../crypto/random.ts'
-import { Client } from '../../model/client.ts'
+import type { Client } from '../../model/client.ts'
 import { blankClient } from '../../model/entities/client.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
+import type { RecordsContext } from '../context.ts'
 import { keyAfter, removeFormerKey } from './change-client.ts'
 import { checkedFields } from './checked-fields.ts'
 import type { CheckedFields, ClientInput, Registration } from './client-input.ts'
-import type { ClientRows } from './client-rows.ts'
+import { findClient, newClient, sealedClient } from './client-rows.ts'
 import { insertRow } from './insert-client.ts'
 import { hasSameIdentity } from './verified-identity.ts'
 
 interface Description {
   readonly input: ClientInput
   readonly registration: Registration
-  /** The stored client. */
-  readonly stored: Client | undefined
+  /** The stored client, with the fields that the metadata document cannot determine. */
+  readonly stored?: Client | undefined
 }
 
 /**
  * Builds a client from its metadata document.
  * @throws InvalidField, ScopeDoesNotExists
  */
-export const describedClient = (
-  rows: ClientRows,
+export const clientOfDocument = (
   clientId: string,
   { input, registration, stored }: Description,
+  context: RecordsContext,
 ): Client => {
-  const { random, clock } = rows.context
+  const { random, clock } = context
   const fields = {
-    ...checkedFields(blankClient, input, rows.context),
+    ...checkedFields(blankClient, input, context),
     ...registration,
     clientKey: randomNumber(random),
     clientId,
@@ -36,20 +37,21 @@ export const describedClient = (
     createdAt: clock(),
   }
   const kept = stored ? keptOf(stored, fields) : {}
-  return new Client({ ...fields, ...kept }, null, rows.clientContext)
+  return newClient({ ...fields, ...kept }, null, context)
 }
 
 /**
- * Writes a client that a metadata document describes, so that authorizations can refer to the client. A pinned client
+ * Stores a client with a metadata document, so that authorizations can refer to the client. A pinned client
  * remains unchanged. A disabled client remains disabled. A verified client remains verified only if its identity is
- * unchanged.
+ * unchanged. Does nothing for other clients, because they are already stored.
  * @throws ReferenceNotFound if the stored row was tampered with, or has another origin
  */
-export const keepDescribed = async (rows: ClientRows, client: Client): Promise<void> => {
-  const { store, clock } = rows.context
-  if (await insertRow(rows, client, client.owner)) return
+export const keepClient = async (client: Client, context: RecordsContext): Promise<void> => {
+  if (client.origin !== 'metadata_document') return
+  const { store, clock } = context
+  if (await insertRow(client, client.owner, context)) return
   const [former, after] = await store.transaction(async (tx) => {
-    const before = await rows.find(client.clientId, tx)
+    const before = await findClient(client.clientId, context, tx)
     if (before?.origin !== client.origin)
       throw new ReferenceNotFound('The row of the client cannot be used.')
     // An administrator may have pinned the client after the server fetched the document.
@@ -57,12 +59,12 @@ export const keepDescribed = async (rows: ClientRows, client: Client): Promise<v
     const kept = {
       ...client,
       ...keptOf(before, client),
-      clientKey: keyAfter(rows, before, client),
+      clientKey: keyAfter(before, client, context),
     }
-    await tx.clients.update(client.clientId, rows.sealed(kept), clock())
+    await tx.clients.update(client.clientId, sealedClient(kept, context), clock())
     return [before, kept]
   })
-  await removeFormerKey(rows, former, after)
+  await removeFormerKey(former, after, context)
 }
 
 // Returns the fields that the server determines instead of the document.

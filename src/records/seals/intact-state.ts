@@ -1,7 +1,10 @@
 import type { KeyRing } from '../../crypto/sealed.ts'
+import type { Client } from '../../model/client.ts'
 import { clientStateClaims } from '../../model/entities/client.ts'
 import { userClaims } from '../../model/entities/user.ts'
+import type { FoundToken } from '../../model/token.ts'
 import type { User } from '../../model/user.ts'
+import type { ClientWithOwner } from '../../store/contract/clients.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
 import type { StoredUser } from '../../store/contract/users.ts'
 
@@ -18,6 +21,10 @@ export class IntactState {
   readonly #keys: KeyRing
   readonly #users = new Map<unknown, { readonly row: StoredUser; readonly user: User }>()
   readonly #clients = new Map<unknown, ClientState>()
+  /** The verified clients by their rows. A store with a cache returns the same row object while the row is unchanged. */
+  readonly clients = new WeakMap<ClientWithOwner, Client>()
+  /** The verified tokens by their rows. */
+  readonly tokens = new WeakMap<TokenWithState, FoundToken>()
 
   constructor(keys: KeyRing) {
     this.#keys = keys

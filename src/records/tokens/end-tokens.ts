@@ -1,19 +1,65 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Authorization } from '../../model/entities/authorization.ts'
 import { rotationClaims } from '../../model/entities/rotated-token.ts'
-import { accessClaims } from '../../model/entities/token.ts'
+import { accessClaims, type TokenFields } from '../../model/entities/token.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { FoundToken } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
+import type { Store } from '../../store/store.ts'
 import { nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
-import { endingOf } from './token-ending.ts'
+import { endingOf, endingOfRow } from './token-ending.ts'
 
 /** Milliseconds for which a used code is stored after its expiry, for nodes whose clocks are behind. */
 const unusedCodeMargin = 300_000
 
 /** An expiry that is in the past even for nodes whose clocks are behind. */
 const longExpired = 0
+
+/** The fields that decide how a token is revoked. */
+export type RevocableToken = Pick<
+  TokenFields,
+  | 'id'
+  | 'clientId'
+  | 'clientKey'
+  | 'userId'
+  | 'isPersonal'
+  | 'isInternal'
+  | 'authorizationId'
+  | 'parentId'
+>
+
+/** Does the same as `Tokens.revoke`. */
+export const revokeToken = async (
+  token: RevocableToken,
+  { store, turns, audit, removed, keys, clock }: RecordsContext,
+  as?: 'token.revoked' | 'token.deleted',
+  accessToken?: string,
+): Promise<boolean> => {
+  const name = await nameOfClient(token.clientId, store)
+  const isOwn = token.isPersonal && token.parentId === null
+  const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
+    const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
+    // Read the value before it is deleted, for the audit event.
+    const ending =
+      accessToken === undefined
+        ? endingOfRow(await tx.tokens.find(token.id), keys)
+        : endingOf(accessToken)
+    if (!(await endRows(token, clock(), tx))) return false
+    const { isInternal: isRoutine } = token
+    await audit.add(tx, event, { ...ofToken(token, name), isRoutine, details: { ending } })
+    return true
+  })
+  if (isEnded && isOwn) await removed({ kind: 'client', key: token.clientKey })
+  return isEnded
+}
+
+const endRows = async (token: RevocableToken, now: number, tx: Store): Promise<boolean> => {
+  if (token.parentId !== null) return tx.tokens.delete(token.id)
+  if (token.isPersonal) return tx.clients.delete(token.clientId, now)
+  if (token.authorizationId === null) return tx.tokens.delete(token.id)
+  return tx.authorizations.revoke(token.authorizationId, now)
+}
 
 /**
  * Revokes an access token with its children, and the access token that it replaced. The refresh token remains valid. If

@@ -5,7 +5,7 @@ import type { UserId } from '../../model/user.ts'
 import type { StoredToken } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 import { ofToken } from '../audit/audit-trail.ts'
-import { Clients } from '../clients/clients.ts'
+import { insertPersonalClient } from '../clients/insert-client.ts'
 import { earliestRow, type RecordsContext } from '../context.ts'
 import { TransientValues } from '../transient-values.ts'
 import { checkRoom } from './personal-tokens.ts'
@@ -51,6 +51,44 @@ interface DeletedToken {
 }
 
 /**
+ * Finds a token that was deleted or restored in the last day, by its value. A search for the token that finds nothing
+ * must call this function afterwards, and then search again. After the period to restore the token, the result contains
+ * the digest alone.
+ */
+export const findEnded = async (
+  accessToken: string,
+  context: RecordsContext,
+): Promise<(Partial<DeletedToken> & { readonly digest: Digest }) | undefined> => {
+  const digest = digestOf('access_token', accessToken)
+  // `restore` replaces the first note with the second, which remains.
+  for (const kind of ['deleted token', 'restored token'] as const)
+    if ((await context.store.sweeperNotes.find(kind, [digest])).length > 0)
+      return { ...(await deletedTokens(context).get(digest)), digest }
+  return undefined
+}
+
+const deletedTokens = (context: RecordsContext) =>
+  new TransientValues<DeletedToken>('deleted_token', context)
+
+/**
+ * Makes the deletion of a token final, because its value leaked. Returns false if the token is not deleted, was
+ * restored, or if another call was first. Waits for a concurrent `restore`.
+ */
+export const makeFinal = async (digest: Digest, { store }: RecordsContext): Promise<boolean> =>
+  (await store.sweeperNotes.delete('deleted token', [digest])) > 0
+
+/**
+ * Prevents that this value of a token is ever restored, also after a later deletion. Makes an earlier deletion final.
+ * A concurrent `restore` either reads the note of this call, or has committed when this call returns. The caller then
+ * finds the restored token. @returns the result of `makeFinal`
+ */
+export const blockRestoring = async (digest: Digest, context: RecordsContext): Promise<boolean> => {
+  const { store, clock } = context
+  await store.sweeperNotes.put('leaked token', { key: digest, at: clock() })
+  return makeFinal(digest, context)
+}
+
+/**
  * Deletes personal tokens, which their user can restore for a few seconds. The rows are deleted immediately, so that
  * every node refuses the tokens. A sealed short-lived value contains the deleted rows until the period ends.
  */
@@ -62,7 +100,7 @@ export class EndedTokens {
   constructor(context: RecordsContext) {
     this.#context = context
     this.#kept = new TransientValues('ended_tokens', context)
-    this.#deleted = new TransientValues('deleted_token', context)
+    this.#deleted = deletedTokens(context)
   }
 
   /** Deletes the user's personal tokens with these IDs. Ignores IDs of other tokens. */
@@ -124,42 +162,6 @@ export class EndedTokens {
     }
   }
 
-  /**
-   * Finds a token that was deleted or restored in the last day, by its value. A search for the token that finds nothing
-   * must call this function afterwards, and then search again. After the period to restore the token, the result
-   * contains the digest alone. @internal
-   */
-  async find(
-    accessToken: string,
-  ): Promise<(Partial<DeletedToken> & { readonly digest: Digest }) | undefined> {
-    const { sweeperNotes } = this.#context.store
-    const digest = digestOf('access_token', accessToken)
-    // `restore` replaces the first note with the second, which remains.
-    for (const kind of ['deleted token', 'restored token'] as const)
-      if ((await sweeperNotes.find(kind, [digest])).length > 0)
-        return { ...(await this.#deleted.get(digest)), digest }
-    return undefined
-  }
-
-  /**
-   * Makes the deletion of a token final, because its value leaked. Returns false if the token is not deleted, was
-   * restored, or if another call was first. Waits for a concurrent `restore`. @internal
-   */
-  async makeFinal(digest: Digest): Promise<boolean> {
-    return (await this.#context.store.sweeperNotes.delete('deleted token', [digest])) > 0
-  }
-
-  /**
-   * Prevents that this value of a token is ever restored, also after a later deletion. Makes an earlier deletion final.
-   * A concurrent `restore` either reads the note of this call, or has committed when this call returns. The caller then
-   * finds the restored token. @returns the result of `makeFinal` @internal
-   */
-  async block(digest: Digest): Promise<boolean> {
-    const { store, clock } = this.#context
-    await store.sweeperNotes.put('leaked token', { key: digest, at: clock() })
-    return this.makeFinal(digest)
-  }
-
   async #isFinal({ userId, endedAt }: KeptTokens, { audit }: Store): Promise<boolean> {
     const since = endedAt - clockMargin
     for (const event of finalEvents) {
@@ -199,12 +201,12 @@ export class EndedTokens {
   async #restore({ name, rows }: Kept, tx: Store): Promise<boolean> {
     const { audit } = this.#context
     const context = { ...this.#context, store: tx }
-    // Only the caller that deletes the note of a value may restore the value. `block` deletes it, too.
+    // Only the caller that deletes the note of a value may restore the value. `blockRestoring` deletes it, too.
     const restorable: StoredToken[] = []
     for (const row of rows)
       if ((await tx.sweeperNotes.delete('deleted token', [row.accessDigest])) > 0)
         restorable.push(row)
-    // Read these notes after the deletion above, for which `block` waits.
+    // Read these notes after the deletion above, for which `blockRestoring` waits.
     const digests = restorable.map(({ accessDigest }) => accessDigest)
     const leaked = digests.length > 0 ? await tx.sweeperNotes.find('leaked token', digests) : []
     const isLeaked = new Set<string>(leaked.map(({ key }) => key))
@@ -212,7 +214,7 @@ export class EndedTokens {
     const [own] = kept
     if (!own || own !== rows[0] || own.fields.userId === null) return false
     const { userId, scopes } = own.fields
-    const client = await new Clients(context).insertPersonal(name, userId, scopes)
+    const client = await insertPersonalClient(name, userId, scopes, context)
     const { clientId, clientKey } = client
     for (const row of kept) {
       const { fields, accessDigest, successorId, lastUse } = row

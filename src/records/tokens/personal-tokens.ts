@@ -33,7 +33,8 @@ import type {
 } from '../../store/contract/tokens.ts'
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
 import { changesOf } from '../audit/changes.ts'
-import { Clients } from '../clients/clients.ts'
+import { rewritePersonalClient } from '../clients/change-client.ts'
+import { insertPersonalClient } from '../clients/insert-client.ts'
 import { earliestRow, type RecordsContext, retryOnCollision } from '../context.ts'
 import { endingOf, endingOfRow } from './token-ending.ts'
 import { sealedToken, unopened } from './token-row.ts'
@@ -124,46 +125,8 @@ export class PersonalTokens {
    * does not expire.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
-  async create(
-    name: string,
-    userId: UserId,
-    options: PersonalTokenOptions = {},
-  ): Promise<PersonalToken> {
-    checkOptions(options)
-    const { scopes = [], isInternal = false, expiresIn, most } = options
-    const { store, turns, clock, scopes: registry, audit } = this.#context
-    const checked = { name: validName(name), scopes: registry.validated(scopes) }
-    checkLife(expiresIn)
-    return turns.transaction(store, `user ${userId}`, async (tx) => {
-      const context = { ...this.#context, store: tx }
-      if (most !== undefined) await checkRoom({ userId, most }, context)
-      const client = await new Clients(context).insertPersonal(checked.name, userId, checked.scopes)
-      const now = clock()
-      const fields: Omit<TokenFields, 'id'> = {
-        ...blankToken,
-        clientId: client.clientId,
-        clientKey: client.clientKey,
-        userId: client.userId,
-        expires: expiresIn === undefined ? null : now + expiresIn * 1000,
-        scopes: checked.scopes,
-        isPersonal: true,
-        isInternal,
-        createdAt: now,
-      }
-      const token = await retryOnCollision(async () => {
-        const accessToken = this.#newValue()
-        const row = sealedToken(context, { fields, accessToken, refreshToken: null })
-        const id = await tx.tokens.insert(row)
-        return id === undefined ? undefined : this.#withValue({ ...fields, id }, accessToken)
-      })
-      const { scopes, expires } = fields
-      await audit.add(tx, 'personal_token.created', {
-        ...ofToken(token, checked.name),
-        isRoutine: isInternal,
-        details: { scopes, expires, ending: endingOf(token.accessToken) },
-      })
-      return token
-    })
+  create(name: string, userId: UserId, options?: PersonalTokenOptions): Promise<PersonalToken> {
+    return createPersonalToken(name, userId, options, this.#context)
   }
 
   /** Lists a user's personal tokens, without internal tokens. */
@@ -228,7 +191,7 @@ export class PersonalTokens {
         const current = await tx.tokens.personal(token.id, clock())
         if (current) guard({ ...current.fields, name: current.name })
       }
-      await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
+      await rewritePersonalClient(token.clientId, { name, defaultScopes: scopes }, context)
       const { expires } = changes
       const [was, is] = [
         { name: before, scopes: token.scopes, expires: timeText(token.expires) },
@@ -317,7 +280,7 @@ export class PersonalTokens {
           createdAt: now,
           expires: Number.isFinite(life) ? now + life : null,
         }
-        const accessToken = this.#newValue()
+        const accessToken = newValue(this.#context)
         // The row is updated in place, so the unique index does not detect that the new value equals the former value.
         if (accessToken === formerValue) throw new UniqueViolation()
         await tx.tokens.deletePrevious(id)
@@ -333,17 +296,8 @@ export class PersonalTokens {
           isRoutine: fields.isInternal,
           details: { overlap, ending: endingOf(accessToken) },
         })
-        return this.#withValue(fields, accessToken, end > now ? end : null)
+        return withValue(fields, accessToken, this.#context, end > now ? end : null)
       }),
-    )
-  }
-
-  #newValue(): string {
-    const { settings, random } = this.#context
-    return newPersonalTokenValue(
-      settings.tokenPersonalPrefix,
-      settings.tokenPersonalSaltLen,
-      random,
     )
   }
 
@@ -371,15 +325,61 @@ export class PersonalTokens {
     const token = new Token(fields, this.#context.scopes)
     return { token, name, lastFour: endingOf(value), usedScopes, lastUse, previousExpires }
   }
-
-  #withValue(
-    fields: TokenFields,
-    accessToken: string,
-    previousExpires: number | null = null,
-  ): RotatedPersonalToken {
-    return new TokenWithValue(fields, this.#context.scopes, { accessToken, previousExpires })
-  }
 }
+
+/** Does the same as `PersonalTokens.create`. */
+export const createPersonalToken = async (
+  name: string,
+  userId: UserId,
+  options: PersonalTokenOptions | undefined = {},
+  context: RecordsContext,
+): Promise<PersonalToken> => {
+  checkOptions(options)
+  const { scopes = [], isInternal = false, expiresIn, most } = options
+  const { store, turns, clock, scopes: registry, audit } = context
+  const checked = { name: validName(name), scopes: registry.validated(scopes) }
+  checkLife(expiresIn)
+  return turns.transaction(store, `user ${userId}`, async (tx) => {
+    const within = { ...context, store: tx }
+    if (most !== undefined) await checkRoom({ userId, most }, within)
+    const client = await insertPersonalClient(checked.name, userId, checked.scopes, within)
+    const now = clock()
+    const fields: Omit<TokenFields, 'id'> = {
+      ...blankToken,
+      clientId: client.clientId,
+      clientKey: client.clientKey,
+      userId: client.userId,
+      expires: expiresIn === undefined ? null : now + expiresIn * 1000,
+      scopes: checked.scopes,
+      isPersonal: true,
+      isInternal,
+      createdAt: now,
+    }
+    const token = await retryOnCollision(async () => {
+      const accessToken = newValue(context)
+      const row = sealedToken(within, { fields, accessToken, refreshToken: null })
+      const id = await tx.tokens.insert(row)
+      return id === undefined ? undefined : withValue({ ...fields, id }, accessToken, context)
+    })
+    const { scopes, expires } = fields
+    await audit.add(tx, 'personal_token.created', {
+      ...ofToken(token, checked.name),
+      isRoutine: isInternal,
+      details: { scopes, expires, ending: endingOf(token.accessToken) },
+    })
+    return token
+  })
+}
+
+const newValue = ({ settings, random }: RecordsContext): string =>
+  newPersonalTokenValue(settings.tokenPersonalPrefix, settings.tokenPersonalSaltLen, random)
+
+const withValue = (
+  fields: TokenFields,
+  accessToken: string,
+  { scopes }: RecordsContext,
+  previousExpires: number | null = null,
+): RotatedPersonalToken => new TokenWithValue(fields, scopes, { accessToken, previousExpires })
 
 const timeText = (at: number | null): string | null =>
   at === null ? null : new Date(at).toISOString()

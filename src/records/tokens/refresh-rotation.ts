@@ -17,7 +17,7 @@ import {
   refreshInPlace,
   refusedRefresh,
 } from './refresh-in-place.ts'
-import { stateOf, TokenFinder } from './token-finder.ts'
+import { findByRefresh, stateOf } from './token-finder.ts'
 import { newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
@@ -44,7 +44,7 @@ export const redeemRefreshToken = async (
     const rotated = await findRotated(redemption, context)
     if (rotated) return replay(redemption, rotated, context)
     // A concurrent request has only revoked the access token, so the refresh token can still be rotated.
-    const found = await new TokenFinder(context).findByRefresh(redemption.presented)
+    const found = await findByRefresh(redemption.presented, context)
     pair = found && { ...pair, found }
   }
   const rotated = await findRotated(redemption, context)

@@ -13,107 +13,115 @@ import type { RecordsContext } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { unopened } from './token-row.ts'
 
-/** Finds tokens by their secrets, and verifies their seals. */
-export class TokenFinder {
-  readonly #context: RecordsContext
-  /** The verified tokens by their rows. A store with a cache returns the same row object while the row is unchanged. */
-  readonly #known = new WeakMap<TokenWithState, FoundToken>()
+/** Finds a token by its access token. */
+export const findByAccess = async (
+  accessToken: string,
+  context: RecordsContext,
+): Promise<FoundToken | undefined> => {
+  const { store, settings } = context
+  if (hasBadChecksum(settings.tokenPersonalPrefix, accessToken)) return undefined
+  const row = await store.tokens.findByAccess(digestOf('access_token', accessToken))
+  // Search for a replaced access token only if no current access token matches.
+  return row ? opened(row, accessToken, context) : findFormer(accessToken, context)
+}
 
-  constructor(context: RecordsContext) {
-    this.#context = context
-  }
+/** Finds a token by an access token that a refresh has replaced, and that remains valid for the leeway. */
+export const findFormer = async (
+  accessToken: string,
+  context: RecordsContext,
+): Promise<FoundToken | undefined> => {
+  const { store, settings } = context
+  if (settings.refreshTokenLeeway === 0) return undefined
+  const row = await store.tokens.findByFormer(digestOf('access_token', accessToken))
+  return row && openedFormer(row, context)
+}
 
-  async findByAccess(accessToken: string): Promise<FoundToken | undefined> {
-    const { store, settings } = this.#context
-    if (hasBadChecksum(settings.tokenPersonalPrefix, accessToken)) return undefined
-    const row = await store.tokens.findByAccess(digestOf('access_token', accessToken))
-    // Search for a replaced access token only if no current access token matches.
-    return row ? this.#opened(row, accessToken) : this.findFormer(accessToken)
-  }
+/** Finds a token by its refresh token. */
+export const findByRefresh = async (
+  refreshToken: string,
+  context: RecordsContext,
+): Promise<FoundToken | undefined> => {
+  const row = await context.store.tokens.findByRefresh(digestOf('refresh_token', refreshToken))
+  return row && openedRefresh(row, refreshToken, context)
+}
 
-  /** Finds a token by an access token that a refresh has replaced, and that remains valid for the leeway. */
-  async findFormer(accessToken: string): Promise<FoundToken | undefined> {
-    const { store, settings } = this.#context
-    if (settings.refreshTokenLeeway === 0) return undefined
-    const row = await store.tokens.findByFormer(digestOf('access_token', accessToken))
-    return row && this.#openedFormer(row)
-  }
+const opened = (
+  row: TokenWithState,
+  accessToken: string,
+  context: RecordsContext,
+): FoundToken | undefined | Promise<FoundToken | undefined> => {
+  const { keys, users, intact } = context
+  const known = intact.tokens.get(row)
+  if (known && users.areInStore) return known
+  // The digest of the row matches the presented token, so the sealed value must be that token.
+  if (!known && keys.open('token', row.accessToken, accessClaims(row)) !== accessToken)
+    return unopened(row, row.accessToken, context)
+  const state = stateOf(row, context)
+  if (state instanceof Promise) return state.then((now) => now && foundToken(row, now, context))
+  const found = foundToken(row, state, context)
+  intact.tokens.set(row, found)
+  return found
+}
 
-  async findByRefresh(refreshToken: string): Promise<FoundToken | undefined> {
-    const { store } = this.#context
-    const row = await store.tokens.findByRefresh(digestOf('refresh_token', refreshToken))
-    return row && this.#openedRefresh(row, refreshToken)
+// The seal of the current access token covers the digest and the expiry of the replaced access token.
+const openedFormer = async (
+  row: TokenWithState,
+  context: RecordsContext,
+): Promise<FoundToken | undefined> => {
+  const { fields, formerDigest, formerExpires } = row
+  if (!isIntact(row, context)) return unopened(row, row.accessToken, context)
+  const state = await stateOf(row, context)
+  if (!state || formerDigest === null || formerExpires === null) return undefined
+  const former = {
+    ...row,
+    fields: { ...fields, expires: formerExpires },
+    accessDigest: formerDigest,
   }
+  return frozen({ ...foundToken(former, state, context), isFormer: true })
+}
 
-  #opened(
-    row: TokenWithState,
-    accessToken: string,
-  ): FoundToken | undefined | Promise<FoundToken | undefined> {
-    const { keys, users } = this.#context
-    const known = this.#known.get(row)
-    if (known && users.areInStore) return known
-    // The digest of the row matches the presented token, so the sealed value must be that token.
-    if (!known && keys.open('token', row.accessToken, accessClaims(row)) !== accessToken)
-      return unopened(row, row.accessToken, this.#context)
-    const state = stateOf(row, this.#context)
-    if (state instanceof Promise) return state.then((now) => now && this.#found(row, now))
-    const found = this.#found(row, state)
-    this.#known.set(row, found)
-    return found
-  }
+const isIntact = (row: StoredToken, { keys }: RecordsContext): boolean => {
+  const value = keys.open('token', row.accessToken, accessClaims(row))
+  return value !== undefined && digestOf('access_token', value) === row.accessDigest
+}
 
-  // The seal of the current access token covers the digest and the expiry of the replaced access token.
-  async #openedFormer(row: TokenWithState): Promise<FoundToken | undefined> {
-    const { fields, formerDigest, formerExpires } = row
-    if (!this.#isIntact(row)) return unopened(row, row.accessToken, this.#context)
-    const state = await stateOf(row, this.#context)
-    if (!state || formerDigest === null || formerExpires === null) return undefined
-    const former = {
-      ...row,
-      fields: { ...fields, expires: formerExpires },
-      accessDigest: formerDigest,
-    }
-    return frozen({ ...this.#found(former, state), isFormer: true })
-  }
+const foundToken = (
+  row: TokenWithState,
+  { user, client }: State,
+  { scopes }: RecordsContext,
+): FoundToken => {
+  const { fields, accessDigest, lastUse } = row
+  return frozen({
+    token: new Token({ ...fields, scopes: scopesNow(row) }, scopes),
+    accessDigest,
+    lastUsedAt: lastUse?.at ?? null,
+    user,
+    client: frozen(client),
+  })
+}
 
-  #isIntact(row: StoredToken): boolean {
-    const value = this.#context.keys.open('token', row.accessToken, accessClaims(row))
-    return value !== undefined && digestOf('access_token', value) === row.accessDigest
-  }
-
-  #found(row: TokenWithState, { user, client }: Pick<FoundToken, 'user' | 'client'>): FoundToken {
-    const { fields, accessDigest, lastUse } = row
-    return frozen({
-      token: new Token({ ...fields, scopes: scopesNow(row) }, this.#context.scopes),
-      accessDigest,
-      lastUsedAt: lastUse?.at ?? null,
-      user,
-      client: frozen(client),
-    })
-  }
-
-  async #openedRefresh(
-    row: RefreshTokenWithState,
-    refreshToken: string,
-  ): Promise<FoundToken | undefined> {
-    const { keys, scopes, clock } = this.#context
-    const { fields, authorization } = row
-    if (row.refreshDigest === null || row.refreshToken === null) return undefined
-    const claims = refreshClaims(row.refreshDigest, fields, authorization)
-    if (keys.open('token', row.refreshToken, claims) !== refreshToken)
-      return unopened(row, row.refreshToken, this.#context)
-    const state = await stateOf(row, this.#context)
-    if (!state) return undefined
-    return frozen({
-      token: new Token(fields, scopes),
-      accessDigest: row.accessDigest,
-      isAccessIntact: !isExpired(fields.expires, clock()) && this.#isIntact(row),
-      lastUsedAt: row.lastUse?.at ?? null,
-      user: state.user,
-      client: frozen(state.client),
-      authorization: authorization && frozen(authorization),
-    })
-  }
+const openedRefresh = async (
+  row: RefreshTokenWithState,
+  refreshToken: string,
+  context: RecordsContext,
+): Promise<FoundToken | undefined> => {
+  const { keys, scopes, clock } = context
+  const { fields, authorization } = row
+  if (row.refreshDigest === null || row.refreshToken === null) return undefined
+  const claims = refreshClaims(row.refreshDigest, fields, authorization)
+  if (keys.open('token', row.refreshToken, claims) !== refreshToken)
+    return unopened(row, row.refreshToken, context)
+  const state = await stateOf(row, context)
+  if (!state) return undefined
+  return frozen({
+    token: new Token(fields, scopes),
+    accessDigest: row.accessDigest,
+    isAccessIntact: !isExpired(fields.expires, clock()) && isIntact(row, context),
+    lastUsedAt: row.lastUse?.at ?? null,
+    user: state.user,
+    client: frozen(state.client),
+    authorization: authorization && frozen(authorization),
+  })
 }
 
 /** Returns the scopes of a token that the client is still allowed to have. */

@@ -1,38 +1,33 @@
-import type { Digest } from '../../crypto/digest.ts'
-import type { Client } from '../../model/client.ts'
-import type { TokenFields } from '../../model/entities/token.ts'
 import type { OAuthError } from '../../model/oauth-error.ts'
 import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
 import { type FoundToken, type IssuedToken, Token } from '../../model/token.ts'
-import type { User, UserId } from '../../model/user.ts'
+import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
-import type { Store } from '../../store/store.ts'
-import { nameOfClient, ofToken, ofUser } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import {
   endAccessToken,
-  endAuthorization,
-  endCode,
   endRotated,
+  type RevocableToken,
   revokeReusedCode,
-  type UnusedCode,
+  revokeToken,
 } from './end-tokens.ts'
 import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
-import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
+import {
+  createPersonalToken,
+  type PersonalToken,
+  type PersonalTokenOptions,
+} from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
-import { endingOf, endingOfRow } from './token-ending.ts'
-import { TokenFinder } from './token-finder.ts'
+import { findByAccess, findByRefresh } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
 /** Issues, finds and revokes tokens. `PersonalTokens` issues the personal tokens. */
 export class Tokens {
   readonly #context: RecordsContext
-  readonly #finder: TokenFinder
 
   constructor(context: RecordsContext) {
     this.#context = context
-    this.#finder = new TokenFinder(context)
   }
 
   /**
@@ -81,7 +76,7 @@ export class Tokens {
   ): Promise<PersonalToken> {
     const scopes = given ?? []
     const options = isList(scopes) ? { scopes, isInternal } : scopes
-    return new PersonalTokens(this.#context).create(name, userId, options)
+    return createPersonalToken(name, userId, options, this.#context)
   }
 
   /**
@@ -92,13 +87,8 @@ export class Tokens {
     if (!isQuery(by))
       throw new TypeError('The argument must be { accessToken } or { refreshToken }, each a text.')
     const { accessToken, refreshToken } = by
-    if (accessToken !== undefined) return this.#finder.findByAccess(accessToken)
-    return refreshToken === undefined ? undefined : this.#finder.findByRefresh(refreshToken)
-  }
-
-  /** Finds a token by an access token that a refresh has replaced, and that remains valid for the leeway. @internal */
-  findFormer(accessToken: string): Promise<FoundToken | undefined> {
-    return this.#finder.findFormer(accessToken)
+    if (accessToken !== undefined) return findByAccess(accessToken, this.#context)
+    return refreshToken === undefined ? undefined : findByRefresh(refreshToken, this.#context)
   }
 
   /** Lists the IDs of a user's personal tokens with this name. */
@@ -118,35 +108,12 @@ export class Tokens {
    * @param as the name of the audit event. Default: `personal_token.deleted` or `token.revoked`
    * @param accessToken the value of the token, for the audit log. Without this value, one more query reads the row
    */
-  async revoke(
+  revoke(
     token: RevocableToken,
     as?: 'token.revoked' | 'token.deleted',
     accessToken?: string,
   ): Promise<boolean> {
-    const { store, turns, audit, removed, keys } = this.#context
-    const name = await nameOfClient(token.clientId, store)
-    const isOwn = token.isPersonal && token.parentId === null
-    const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
-      const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
-      // Read the value before it is deleted, for the audit event.
-      const ending =
-        accessToken === undefined
-          ? endingOfRow(await tx.tokens.find(token.id), keys)
-          : endingOf(accessToken)
-      if (!(await this.#end(token, tx))) return false
-      const { isInternal: isRoutine } = token
-      await audit.add(tx, event, { ...ofToken(token, name), isRoutine, details: { ending } })
-      return true
-    })
-    if (isEnded && isOwn) await removed({ kind: 'client', key: token.clientKey })
-    return isEnded
-  }
-
-  async #end(token: RevocableToken, tx: Store): Promise<boolean> {
-    if (token.parentId !== null) return tx.tokens.delete(token.id)
-    if (token.isPersonal) return tx.clients.delete(token.clientId, this.#context.clock())
-    if (token.authorizationId === null) return tx.tokens.delete(token.id)
-    return tx.authorizations.revoke(token.authorizationId, this.#context.clock())
+    return revokeToken(token, this.#context, as, accessToken)
   }
 
   /**
@@ -155,16 +122,6 @@ export class Tokens {
    */
   revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
     return endAccessToken(found, accessToken, this.#context)
-  }
-
-  /** Revokes an authorization by its ID, with its tokens. Returns false if it was revoked before. @internal */
-  revokeAuthorization(id: number): Promise<boolean> {
-    return endAuthorization(id, this.#context)
-  }
-
-  /** Uses up a code that leaked, or revokes the tokens that were issued for it. @internal */
-  endCode(digest: Digest, code: UnusedCode | undefined): Promise<boolean> {
-    return endCode(digest, code, this.#context)
   }
 
   /**
@@ -183,23 +140,6 @@ export class Tokens {
     return revokeReusedCode(kind, code, this.#context)
   }
 
-  /** Records that the authorization endpoint issued an ID token, with which the user logs in to a client. @internal */
-  recordIdToken({
-    client: { clientId, name },
-    user,
-    authorizationId,
-    scopes,
-  }: {
-    readonly client: Pick<Client, 'clientId' | 'name'>
-    readonly user: Pick<User, 'id' | 'email'>
-    readonly authorizationId: number | null
-    readonly scopes: readonly string[]
-  }): Promise<void> {
-    const { store, audit } = this.#context
-    const about = { ...ofUser(user), clientId, authorizationId, subject: name, details: { scopes } }
-    return audit.add(store, 'id_token.issued', about)
-  }
-
   #issueForClient(redemption: ClientRedemption): Promise<IssuedToken> {
     const { subject, clientVersion } = redemption
     const fields = newTokenFields(this.#context, redemption, subject?.id ?? null)
@@ -214,19 +154,6 @@ export class Tokens {
     )
   }
 }
-
-/** The fields that decide how a token is revoked. */
-type RevocableToken = Pick<
-  TokenFields,
-  | 'id'
-  | 'clientId'
-  | 'clientKey'
-  | 'userId'
-  | 'isPersonal'
-  | 'isInternal'
-  | 'authorizationId'
-  | 'parentId'
->
 
 /** The value of an access token or of a refresh token. */
 interface TokenQuery {

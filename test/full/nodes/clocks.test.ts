@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
+import { storeOf } from '../../support/internals.ts'
 import { lacks } from '../../support/needs.ts'
 import {
   createUserAndClient,
@@ -129,7 +130,7 @@ describe('a node on SQLite', () => {
       )
       const { user } = await createUserAndClient(records)
       await records.tokens.createPersonal('Short', user.id, { expiresIn: 3_600 })
-      await records.store.transients.put('x', 'x', 1, 0)
+      await storeOf(records).transients.put('x', 'x', 1, 0)
       await vi.waitFor(() => expect(isSwept()).toBe(true), timeout)
       await skew.set(31 * 24 * hour)
       await vi.waitFor(() => expect(node.program.stderr).toContain('sweeper.held'), timeout)

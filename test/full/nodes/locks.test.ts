@@ -10,6 +10,7 @@ import {
 } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeOf } from '../../support/internals.ts'
 import { lacks } from '../../support/needs.ts'
 import { makeDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { redirectUri } from '../../support/redirect-uris.ts'
@@ -424,7 +425,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
           other: () => fast.personalTokens.update(managed, { scopes: ['notes:read'] }),
           async check(one, two, where) {
             expect([errorOf(one), errorOf(two)], where).toEqual([undefined, undefined])
-            const rows = await fast.store.tokens.ofClient(first.clientId)
+            const rows = await storeOf(fast).tokens.ofClient(first.clientId)
             const kept = rows.map(({ fields }) => fields.scopes.join(' '))
             expect(kept, where).toEqual(['notes:read', 'notes:read'])
           },
@@ -439,7 +440,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       made += 1
       const email = `user-${made}@example.org`
       const { id } = await fast.users.create({ email, password })
-      const checked = await fast.store.users.findByEmail(email)
+      const checked = await storeOf(fast).users.findByEmail(email)
       return {
         one: () => slow.sessions.signIn(id, browser, checked?.passwordHash ?? null),
         other: () => fast.users.setPassword(id, 'another horse battery staple'),
@@ -461,8 +462,8 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       const uses = (order: readonly number[], at: number) =>
         new Map(order.map((id) => [id, { at, address: '127.0.0.1' }]))
       await Promise.all([
-        fast.store.transaction((tx) => tx.tokens.touch(uses(ids, round * 1000))),
-        slow.store.transaction((tx) => tx.tokens.touch(uses(ids.toReversed(), round * 1000))),
+        storeOf(fast).transaction((tx) => tx.tokens.touch(uses(ids, round * 1000))),
+        storeOf(slow).transaction((tx) => tx.tokens.touch(uses(ids.toReversed(), round * 1000))),
       ])
     }
   })

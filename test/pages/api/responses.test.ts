@@ -1,5 +1,8 @@
 import { StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { digestOf } from '../../../src/crypto/digest.ts'
+import { endLeakedSecret } from '../../../src/records/clients/reset-credentials.ts'
+import { contextOf } from '../../support/internals.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { browser } from '../../support/session.ts'
 import { authorizationOf } from '../../support/tokens.ts'
@@ -57,7 +60,7 @@ const fillLists = async (): Promise<void> => {
   await app.server.consents.grant(app.user.id, clientId, ['notes:read'])
   await app.server.clients.resetClientSecret(clientId, { overlap: 600 })
   const { clientSecret } = await app.client()
-  await app.server.clients.endLeakedSecret(clientSecret)
+  await endLeakedSecret(digestOf('client_secret', clientSecret), contextOf(app.server))
   await app.server.clients.create({ name: 'Nobody’s', redirectUris: [] })
   const { id, accessToken } = await app.server.tokens.createPersonal('Used', app.user.id, {
     expiresIn: 600,

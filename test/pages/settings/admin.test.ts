@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { en } from '../../../src/pages/messages/en.ts'
 import { query } from '../../support/database.ts'
 import { hostileTexts, skeleton } from '../../support/html.ts'
+import { keepDescribed } from '../../support/internals.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { authorizationOf, clientOf, statusOf } from '../../support/tokens.ts'
 import { responseTo, TestClient, tokenRequest } from '../../support/user-agent.ts'
@@ -358,7 +359,7 @@ describe('an operation of an administrator applies from the next request', () =>
     const { clients } = app.server
     const keep = async (name: string) => {
       const input = { name, isConfidential: false, redirectUris: ['https://client.example/cb'] }
-      await clients.keep(clients.described(clientId, input, registration))
+      await keepDescribed(app.server, clientId, input, registration)
     }
     await keep('Assistant')
     const { client: other } = await newApplication()

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { digestOf } from '../../../src/crypto/digest.ts'
+import { endLeakedSecret } from '../../../src/records/clients/reset-credentials.ts'
 import { unescaped } from '../../support/html.ts'
+import { contextOf } from '../../support/internals.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { Contract } from '../api/contract.ts'
 import { changes, forms, type Place, savedFields, values, valuesOf } from '../api/form-values.ts'
@@ -114,7 +117,7 @@ const fullToken: Place = async () => {
 /** Creates a client whose secret has leaked, so that the client has no previous secret. */
 const leakedClient: Place = async () => {
   const { clientId, clientSecret } = await app.client()
-  await app.server.clients.endLeakedSecret(clientSecret)
+  await endLeakedSecret(digestOf('client_secret', clientSecret), contextOf(app.server))
   return filledIn(clientId)
 }
 

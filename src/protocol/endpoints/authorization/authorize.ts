@@ -9,6 +9,7 @@ import { ExpiredRequest, OAuthError, type OAuthErrorCode } from '../../../model/
 import { isNamed, Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import { stateProblem } from '../../../model/state-length.ts'
+import { consentOfSession } from '../../../records/consents.ts'
 import { mayReturn } from '../../destinations.ts'
 import type { ReferredRequest } from '../../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../../plug-ins.ts'
@@ -104,12 +105,12 @@ interface Sent {
 const rememberedFor = (
   http: HttpRequest,
   params: Parameters,
-  { sessions, consents }: ServerContext,
+  { sessions, records }: ServerContext,
 ) => {
   const [clientId, ...others] = params.repeated('client_id')
   const sessionId = sessions.isHosted ? undefined : sessions.idIn(http.header('cookie') ?? '')
   if (clientId === undefined || others.length > 0 || sessionId === undefined) return undefined
-  return consents.findOfSession(sessionId, clientId)
+  return consentOfSession(sessionId, clientId, records)
 }
 
 const authorize = async (

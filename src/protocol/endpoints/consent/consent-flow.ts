@@ -5,6 +5,7 @@ import type { Consent } from '../../../model/entities/consent.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import type { UserId } from '../../../model/user.ts'
+import { keepClient } from '../../../records/clients/self-described.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
 import { type ProblemName, renderProblem, type Way } from '../responses/problem.ts'
@@ -181,9 +182,9 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
 /** Stores the user's consent. Also stores a client that the server knows only from its metadata document. */
 export const giveConsent = async <A extends Asked>(
   { client, signedIn, scopes, declined }: Decision<A, BoundQuestion>,
-  { clients, consents }: ServerContext,
+  { records, consents }: ServerContext,
 ): Promise<Consent> => {
-  await clients.keep(client)
+  await keepClient(client, records)
   return consents.grant(signedIn.user.id, client.clientId, scopes, { declined })
 }
 

@@ -1,12 +1,14 @@
 import { rulesOfKind } from '../../../model/application-kind.ts'
 import type { Client } from '../../../model/client.ts'
 import { keptMetadata } from '../../../model/client-metadata.ts'
+import { blankClient } from '../../../model/entities/client.ts'
 import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
 import { checkAddresses } from '../../../model/openid-client-metadata.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import { checkedUris } from '../../../model/uri-list.ts'
 import type { ClientFormValues } from '../../../pages/models/client.ts'
+import { checkedFields } from '../../../records/clients/checked-fields.ts'
 import type { ClientInput } from '../../../records/clients/client-input.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import { checkKind, kindIn } from './application-kind.ts'
@@ -107,7 +109,7 @@ export const clientFields = (
       ? before.isConfidential
       : first(params, 'is_confidential') !== 'false'
   const { logout, choices } = checkAll({
-    texts: () => server.clients.check({ ...texts, isConfidential }, before),
+    texts: () => checkedFields(before ?? blankClient, { ...texts, isConfidential }, server.records),
     type: () => (before ? undefined : checkKind(params)),
     flag: () => (kind ? undefined : flagIn(params, 'is_confidential', true)),
     logout: () => logoutIn(params, server.settings),

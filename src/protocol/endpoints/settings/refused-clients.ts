@@ -1,5 +1,6 @@
 import type { Refusal } from '../../../model/refusal.ts'
 import type { RefusedClientItem } from '../../../pages/models/admin.ts'
+import { clientsAmong } from '../../../records/clients/client-rows.ts'
 import { adminApplicationAddress } from './addresses.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
@@ -15,7 +16,7 @@ export const refusedClients = async ({
   const most = await server.refusals.mostRefused(maxClients)
   const ids = most.map(({ clientId }) => clientId)
   const [clients, refusals] = await Promise.all([
-    server.clients.among(ids),
+    clientsAmong(ids, server.records),
     server.refusals.listMany(ids),
   ])
   return most.flatMap(({ clientId, count, at }, index) => {

@@ -136,7 +136,7 @@ const issuedByRecalled = async (
   params: Parameters,
   server: ServerContext,
 ): Promise<Issued | undefined> => {
-  if (!server.recallClient) return undefined
+  if (!server.mayRecall) return undefined
   // A DPoP proof is valid once. If this attempt failed, the caller could not use the proof again.
   const [grant] = params.repeated('grant_type')
   if (grant !== 'client_credentials' || http.header('dpop') !== null) return undefined

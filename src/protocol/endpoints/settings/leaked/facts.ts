@@ -4,6 +4,7 @@ import type { Credential } from '../../../../model/credential.ts'
 import type { TokenFields } from '../../../../model/entities/token.ts'
 import { isExpired } from '../../../../model/token.ts'
 import type { User } from '../../../../model/user.ts'
+import { findByRegistrationToken } from '../../../../records/clients/client-rows.ts'
 import { deviceAuthorizations } from '../../../../records/device-authorizations.ts'
 import type { TokenUse } from '../../../../store/contract/tokens.ts'
 import type { leakActs } from '../../../openapi/schemas/leaked.ts'
@@ -90,7 +91,7 @@ const stateOf = async (
     return { scopes: client.scopeCeilingWithoutConsent }
   }
   if (kind === 'registration_token')
-    return digest && (await clients.findByRegistrationToken(digest)) ? {} : undefined
+    return digest && (await findByRegistrationToken(digest, server.records)) ? {} : undefined
   if (kind === 'user_link') return digest && (await server.userLinks.has(digest)) ? {} : undefined
   if ((kind === 'authorization_code' || kind === 'device_code') && digest !== null) {
     const redeemed = await store.authorizations.findByCode(digest)
