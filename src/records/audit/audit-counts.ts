@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { AuditEvent } from '../../model/audit-event.ts'
 import type { LogSink } from '../../model/log.ts'
 import { isCounted } from '../../model/routine-count.ts'
 import type { WrittenCount } from '../../store/contract/audit-counts.ts'
 import type { Store } from '../../store/store.ts'
+import { LateWriter } from '../late-writer.ts'
 
 const hour = 3_600_000
 /** Milliseconds for which events are counted before the counts are written together. */
@@ -14,8 +14,6 @@ const maxCounts = 10_000
 const maxWaiting = 20_000
 /** The number of counts per statement. The number is small, because a statement blocks other writers of SQLite. */
 const batchSize = 200
-/** The maximum time in milliseconds for which a page waits until the counts are written. */
-const maxPageWait = 20
 
 type Counting = { -readonly [Name in keyof WrittenCount]: WrittenCount[Name] }
 
@@ -23,7 +21,7 @@ type Counting = { -readonly [Name in keyof WrittenCount]: WrittenCount[Name] }
  * Counts routine events in memory, and writes the counts once a second. Each process writes totals to separate rows.
  * Therefore, a process can repeat a write, and does not wait for the locks of other processes.
  */
-export class AuditCounts {
+export class AuditCounts extends LateWriter {
   readonly #store: Pick<Store, 'auditCounts'>
   readonly #log: LogSink
   readonly #newWriter: () => number
@@ -32,11 +30,10 @@ export class AuditCounts {
   #counts = new Map<string, Counting>()
   #changed = new Set<Counting>()
   #lost = 0
-  #writing: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | undefined
 
   /** @param newWriter returns a random writer ID, which distinguishes the rows of this process */
   constructor(store: Pick<Store, 'auditCounts'>, log: LogSink, newWriter: () => number) {
+    super(flushDelay)
     this.#store = store
     this.#log = log
     this.#newWriter = newWriter
@@ -46,7 +43,7 @@ export class AuditCounts {
   /** Counts an event. Ignores events that are not routine events of clients. */
   add(event: AuditEvent): void {
     if (!isCounted(event)) return
-    this.#later()
+    this.later()
     const counting = this.#countOf(event)
     if (this.#changed.size >= maxWaiting && !this.#changed.has(counting)) {
       this.#lost += 1
@@ -54,27 +51,6 @@ export class AuditCounts {
     }
     counting.count += 1
     this.#changed.add(counting)
-  }
-
-  /** Waits for a write in progress, and then writes the changed counts. The promise never rejects. */
-  flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    // An error of the log function must not end the process or block the next write.
-    this.#writing = this.#writing.then(() => this.#write()).catch(() => undefined)
-    return this.#writing
-  }
-
-  /** Writes the counts before a page reads them. Stops waiting after `maxPageWait`. */
-  async flushBriefly(): Promise<void> {
-    if (this.#changed.size > 0) await Promise.race([this.flush(), pause(maxPageWait)])
-  }
-
-  /** Writes the counts for the last time. Counts that the store rejects are lost. The promise never rejects. */
-  async close(): Promise<void> {
-    await this.flush()
-    clearTimeout(this.#timer)
-    this.#timer = undefined
   }
 
   #countOf(event: AuditEvent): Counting {
@@ -101,11 +77,7 @@ export class AuditCounts {
     return counting
   }
 
-  #later(): void {
-    this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
-  }
-
-  async #write(): Promise<void> {
+  protected override async write(): Promise<void> {
     const counts = [...this.#changed]
     this.#changed = new Set()
     for (let first = 0; first < counts.length; first += batchSize) {
@@ -113,7 +85,7 @@ export class AuditCounts {
         await this.#store.auditCounts.put(counts.slice(first, first + batchSize))
       } catch (error) {
         for (const counting of counts.slice(first)) this.#changed.add(counting)
-        this.#later()
+        this.later()
         this.#report(error)
         return
       }

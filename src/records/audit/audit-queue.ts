@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { SealedAuditEvent } from '../../model/audit-event.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { Store } from '../../store/store.ts'
+import { LateWriter } from '../late-writer.ts'
 
 /** Milliseconds for which events are collected before they are written together. */
 const flushDelay = 1_000
@@ -9,52 +9,33 @@ const flushDelay = 1_000
 const maxEvents = 20_000
 /** The number of events per statement. The number is small, because a statement blocks other writers of SQLite. */
 const batchSize = 200
-/** The maximum time in milliseconds for which a page waits until the events are written. */
-const maxPageWait = 20
 
 /**
  * Writes failed logins in batches, without delaying the requests that cause them. With the setting `auditRoutine`, also
  * writes routine events. If the process is killed, the waiting events are lost, usually those of the last second. The
  * log reports how many events may be missing.
  */
-export class AuditQueue {
+export class AuditQueue extends LateWriter {
   readonly #store: Pick<Store, 'audit'>
   readonly #log: LogSink
   #waiting: SealedAuditEvent[] = []
   #lost = 0
-  #writing: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | undefined
 
   constructor(store: Pick<Store, 'audit'>, log: LogSink) {
+    super(flushDelay)
     this.#store = store
     this.#log = log
   }
 
   add(event: SealedAuditEvent): void {
-    this.#later()
+    this.later()
     if (this.#waiting.length >= maxEvents) this.#lost += 1
     else this.#waiting.push(event)
   }
 
-  /** Waits for a write in progress, and then writes the waiting events. The promise never rejects. */
-  flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    // An error of the log function must not end the process or block the next write.
-    this.#writing = this.#writing.then(() => this.#write()).catch(() => undefined)
-    return this.#writing
-  }
-
-  /** Writes the waiting events before a page reads them. Stops waiting after `maxPageWait`. */
-  async flushBriefly(): Promise<void> {
-    if (this.#waiting.length > 0) await Promise.race([this.flush(), pause(maxPageWait)])
-  }
-
   /** Writes the waiting events for the last time. Events that the store rejects are lost. The promise never rejects. */
-  async close(): Promise<void> {
-    await this.flush()
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+  override async close(): Promise<void> {
+    await super.close()
     this.#lost += this.#waiting.length
     this.#waiting = []
     try {
@@ -64,11 +45,7 @@ export class AuditQueue {
     }
   }
 
-  #later(): void {
-    this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
-  }
-
-  async #write(): Promise<void> {
+  protected override async write(): Promise<void> {
     const events = this.#waiting
     this.#waiting = []
     for (let first = 0; first < events.length; first += batchSize) {
@@ -80,7 +57,7 @@ export class AuditQueue {
         // the later events.
         this.#lost += part.length
         this.#waiting = [...events.slice(first + batchSize), ...this.#waiting]
-        if (this.#waiting.length > 0) this.#later()
+        if (this.#waiting.length > 0) this.later()
         this.#report(error)
         return
       }

@@ -1,7 +1,8 @@
 import type { Client } from '../../model/client.ts'
-import type { LogSink } from '../../model/log.ts'
 import type { Refusal } from '../../model/refusal.ts'
-import type { TransientValues } from '../transient-values.ts'
+import type { RecordsContext } from '../context.ts'
+import { LateWriter } from '../late-writer.ts'
+import { TransientValues } from '../transient-values.ts'
 import { type RefusedClient, refusalsSince, withRefusals } from './refused-clients.ts'
 
 /** The maximum number of stored refusals of a client. */
@@ -29,24 +30,17 @@ interface Pending {
  * a flood of wrong requests causes few writes. Refusals of unknown clients are not recorded, because an attacker could
  * invent any number of clients.
  */
-export class ClientRefusals {
+export class ClientRefusals extends LateWriter {
+  readonly #context: RecordsContext
   readonly #stored: TransientValues<readonly Refusal[]>
-  readonly #clock: () => number
-  readonly #log: LogSink
   readonly #overview: TransientValues<readonly RefusedClient[]>
   readonly #pending = new Map<string, Pending>()
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> = Promise.resolve()
 
-  constructor(
-    stored: TransientValues<readonly Refusal[]>,
-    overview: TransientValues<readonly RefusedClient[]>,
-    { clock, log }: { readonly clock: () => number; readonly log: LogSink },
-  ) {
-    this.#stored = stored
-    this.#overview = overview
-    this.#clock = clock
-    this.#log = log
+  constructor(context: RecordsContext) {
+    super(flushDelay)
+    this.#context = context
+    this.#stored = new TransientValues('client_refusals', context)
+    this.#overview = new TransientValues('client_refusals', context)
   }
 
   /** Records a refusal in memory. Ignores clients without an owner. */
@@ -58,14 +52,14 @@ export class ClientRefusals {
     const { refusals, count } = this.#pending.get(clientId) ?? { refusals: [], count: 0 }
     if (count === 0 && this.#pending.size >= maxClients) return
     const refusal = {
-      at: this.#clock(),
+      at: this.#context.clock(),
       error,
       description: description.slice(0, maxText),
       ...(redirectUri !== undefined && { redirectUri: redirectUri.slice(0, maxText) }),
     }
     const latest = [refusal, ...refusals].slice(0, maxRefusals)
     this.#pending.set(clientId, { refusals: latest, count: count + 1 })
-    this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
+    this.later()
   }
 
   /** Lists the stored refusals of the last seven days, the latest first. */
@@ -91,7 +85,7 @@ export class ClientRefusals {
     readonly { readonly clientId: string; readonly at: number; readonly count: number }[]
   > {
     await this.flush()
-    const earliest = this.#clock() - life
+    const earliest = this.#context.clock() - life
     return ((await this.#overview.get(overviewName)) ?? [])
       .filter(({ at }) => at > earliest)
       .map((client) => ({ ...client, count: refusalsSince(client, earliest) }))
@@ -99,26 +93,19 @@ export class ClientRefusals {
       .slice(0, limit)
   }
 
-  /** Writes the recorded refusals. A failure is only logged, because no request depends on the write. */
-  flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#writing = this.#writing.then(() => this.#write())
-    return this.#writing
-  }
-
-  async #write(): Promise<void> {
+  /** A failure is only logged, because no request depends on the write. */
+  protected override async write(): Promise<void> {
     const pending = [...this.#pending]
     this.#pending.clear()
     try {
       for (const [clientId, { refusals }] of pending) {
         const before = (await this.#stored.get(clientId)) ?? []
         const all = this.#recent([...refusals, ...before]).slice(0, maxRefusals)
-        await this.#stored.set(clientId, all, this.#clock() + life)
+        await this.#stored.set(clientId, all, this.#context.clock() + life)
       }
       if (pending.length > 0) await this.#writeOverview(pending)
     } catch (error) {
-      this.#log({
+      this.#context.log({
         level: 'warn',
         event: 'client_refusals.lost',
         message: 'The last refusals of clients could not be written.',
@@ -128,7 +115,7 @@ export class ClientRefusals {
   }
 
   async #writeOverview(pending: readonly (readonly [string, Pending])[]): Promise<void> {
-    const now = this.#clock()
+    const now = this.#context.clock()
     const added = pending.map(([clientId, { refusals, count }]) => ({
       clientId,
       at: refusals[0]?.at ?? now,
@@ -140,6 +127,6 @@ export class ClientRefusals {
   }
 
   #recent(refusals: readonly Refusal[]): readonly Refusal[] {
-    return refusals.filter(({ at }) => at > this.#clock() - life)
+    return refusals.filter(({ at }) => at > this.#context.clock() - life)
   }
 }

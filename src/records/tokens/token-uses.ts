@@ -1,16 +1,14 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { BoundedMap } from '../../model/bounded-map.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { FoundToken } from '../../model/token.ts'
 import type { TokenUse } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
+import { LateWriter } from '../late-writer.ts'
 
 /** The minimum interval between two recorded uses of a token, in milliseconds. */
 const minInterval = 60_000
 /** Milliseconds for which uses are collected before they are written in one transaction. */
 const flushDelay = 5_000
-/** The maximum time in milliseconds for which a page waits until the uses are written. */
-const maxPageWait = 20
 /** The maximum number of tokens in memory. Uses of further tokens are dropped. */
 const maxTokens = 10_000
 const never = Number.NEGATIVE_INFINITY
@@ -19,7 +17,7 @@ const never = Number.NEGATIVE_INFINITY
  * Records the last use of each token: time and IP address. The check of a token only records the use in memory, and one
  * transaction writes many uses later. If the process is killed, the uses of a few seconds are lost.
  */
-export class TokenUses {
+export class TokenUses extends LateWriter {
   readonly #store: Store
   readonly #log: LogSink
   readonly #pending = new Map<number, TokenUse>()
@@ -28,10 +26,9 @@ export class TokenUses {
   readonly #scopes = new Map<number, Set<string>>()
   /** The scopes that this process has stored, by the ID of the token. */
   readonly #stored = new BoundedMap<ReadonlySet<string>>(maxTokens)
-  #writing: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | undefined
 
   constructor(store: Store, log: LogSink) {
+    super(flushDelay)
     this.#store = store
     this.#log = log
   }
@@ -43,7 +40,7 @@ export class TokenUses {
     if (at - known < minInterval) return
     if (this.#pending.size >= maxTokens && !this.#pending.has(token.id)) return
     this.#pending.set(token.id, { at, address })
-    this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
+    this.later()
   }
 
   /**
@@ -55,26 +52,11 @@ export class TokenUses {
     const noted = this.#scopes.get(tokenId)
     if (!noted && this.#scopes.size >= maxTokens) return
     this.#scopes.set(tokenId, new Set([...(noted ?? []), ...scopes]))
-    this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
+    this.later()
   }
 
-  /** Writes the recorded uses. A failure is only logged, because no request depends on the write. */
-  async flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    // Also wait for a write in progress.
-    const before = this.#writing
-    this.#writing = this.#write()
-    await Promise.all([before, this.#writing])
-  }
-
-  /** Writes the recorded uses before a page reads them. Stops waiting after `maxPageWait`. */
-  async flushBriefly(): Promise<void> {
-    if (this.#pending.size + this.#scopes.size > 0)
-      await Promise.race([this.flush(), pause(maxPageWait)])
-  }
-
-  async #write(): Promise<void> {
+  /** A failure is only logged, because no request depends on the write. */
+  protected override async write(): Promise<void> {
     await Promise.all([this.#writeUses(), this.#writeScopes()])
   }
 
