@@ -8,6 +8,7 @@ import { ReferenceNotFound } from '../store/contract/errors.ts'
 import type { Store } from '../store/store.ts'
 import { findClient } from './clients/client-rows.ts'
 import { earliestRow, type RecordsContext, retryOnCollision } from './context.ts'
+import { reportTampered } from './seals/refused-row.ts'
 import { reusedSince } from './users/reused-ids.ts'
 
 const checkOptions = onlyMembers<{ readonly declined?: readonly string[] }>('consents.grant()', {
@@ -130,17 +131,10 @@ const validConsent = async (
 
 const openedConsent = (
   found: SealedConsent | undefined,
-  { keys, log }: RecordsContext,
+  context: RecordsContext,
 ): Consent | undefined => {
-  if (!found || keys.isIntact(found.seal, consentClaims(found.consent))) return found?.consent
+  if (!found || context.keys.isIntact(found.seal, consentClaims(found.consent)))
+    return found?.consent
   const { userId, clientId } = found.consent
-  log({
-    level: 'error',
-    event: 'consent.tampered',
-    message:
-      'A consent row was tampered with, or sealed with another secret key; the server refuses the row.',
-    userId,
-    clientId,
-  })
-  return undefined
+  return reportTampered('consent', { userId, clientId }, context)
 }

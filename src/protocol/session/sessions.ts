@@ -17,6 +17,7 @@ import {
   retryOnCollision,
   userOfRow,
 } from '../../records/context.ts'
+import { reportTampered } from '../../records/seals/refused-row.ts'
 import { hasStill } from '../../records/users/built-in-users.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
@@ -417,20 +418,14 @@ export class Sessions implements SessionCheck {
   }
 
   #isIntact(session: StoredSession): boolean {
-    const { keys, log } = this.#context
+    const { seal, userId } = session
     // The store returns the same object while the row is unchanged.
     if (this.#intact.has(session)) return true
-    if (keys.isIntact(session.seal, sessionClaims(session))) {
+    if (this.#context.keys.isIntact(seal, sessionClaims(session))) {
       this.#intact.add(session)
       return true
     }
-    log({
-      level: 'error',
-      event: 'session.tampered',
-      message:
-        'A session row was tampered with or sealed with another secret key. The session is refused.',
-      userId: session.userId,
-    })
+    reportTampered('session', { userId }, this.#context)
     return false
   }
 

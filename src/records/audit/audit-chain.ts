@@ -7,10 +7,9 @@ import {
   checkpointClaims,
   type SealedCheckpoint,
 } from '../../model/entities/audit-checkpoint.ts'
-import type { LogSink } from '../../model/log.ts'
-import type { Settings } from '../../settings/settings.ts'
 import type { AuditMark, StoredAuditRow } from '../../store/contract/audit.ts'
 import type { Store } from '../../store/store.ts'
+import type { RecordsContext } from '../context.ts'
 
 /** The maximum number of rows of one checkpoint. */
 const maxRows = 1_000
@@ -32,13 +31,7 @@ const checkInterval = 100
 const maxChecks = 5
 
 /** The parts of the server that the chain needs. */
-export interface AuditChainOptions {
-  readonly store: Store
-  readonly keys: KeyRing
-  readonly settings: Pick<Settings, 'auditExpiresIn'>
-  readonly clock: () => number
-  readonly log: LogSink
-}
+type Context = Pick<RecordsContext, 'store' | 'keys' | 'settings' | 'clock' | 'log'>
 
 /** Formats IDs in ascending order as ranges: `3-7,9`. */
 export const idRanges = (ids: readonly number[]): string => {
@@ -103,15 +96,15 @@ export const latestCheckpoint = async (
  * removed after a checkpoint has declared their removal.
  */
 export class AuditChain {
-  readonly #options: AuditChainOptions
+  readonly #context: Context
   #mark: AuditMark | undefined
   /**
    * The greatest known number of a checkpoint. If the latest checkpoint has a lower number, checkpoints were removed.
    */
   #head = 0
 
-  constructor(options: AuditChainOptions) {
-    this.#options = options
+  constructor(context: Context) {
+    this.#context = context
   }
 
   /**
@@ -132,7 +125,7 @@ export class AuditChain {
 
   /** Returns a task that removes the rows and checkpoints that a checkpoint has declared removed. */
   retention(): { readonly name: string; removeSome(limit: number): Promise<number | null> } {
-    const { store, keys } = this.#options
+    const { store, keys } = this.#context
     let base: SealedCheckpoint | undefined
     return {
       name: 'audit',
@@ -165,7 +158,7 @@ export class AuditChain {
 
   /** Returns the greatest ID up to which every row is committed, or 0 if an earlier transaction remains open. */
   async #settledId(): Promise<number> {
-    const { audit } = this.#options.store
+    const { audit } = this.#context.store
     this.#mark ??= await this.#newMark()
     const mark = this.#mark
     for (let checks = 1; !(await audit.isSettled(mark)); checks += 1) {
@@ -177,7 +170,7 @@ export class AuditChain {
   }
 
   async #newMark(): Promise<AuditMark> {
-    const { store, keys } = this.#options
+    const { store, keys } = this.#context
     const after = (await latestCheckpoint(store, keys)).intact?.lastId ?? 0
     const mark = await store.audit.mark({ after, until: after + reach })
     if (mark.wasSetBack) this.#tampered('row', Math.max(after, mark.id))
@@ -189,7 +182,7 @@ export class AuditChain {
    * checkpoint.
    */
   async #freeNumber(last: SealedCheckpoint | undefined): Promise<number | undefined> {
-    const { store, keys } = this.#options
+    const { store, keys } = this.#context
     let number = (last?.number ?? 0) + 1
     for (;;) {
       const part = await store.auditCheckpoints.list(number - 1, maxRows)
@@ -203,7 +196,7 @@ export class AuditChain {
   }
 
   async #makeOne(until: number, expiryNow: number | null): Promise<boolean> {
-    const { store, keys, clock } = this.#options
+    const { store, keys, clock } = this.#context
     const { intact: last, forged: forgedCheckpoint } = await latestCheckpoint(store, keys)
     if (forgedCheckpoint !== undefined) this.#tampered('checkpoint', forgedCheckpoint)
     else if ((last?.number ?? 0) < this.#head) this.#tampered('checkpoint', this.#head)
@@ -251,7 +244,7 @@ export class AuditChain {
   }
 
   async #rowsAfter(after: number, until: number): Promise<readonly StoredAuditRow[]> {
-    const rows = await this.#options.store.audit.rows({ after, until }, maxRows)
+    const rows = await this.#context.store.audit.rows({ after, until }, maxRows)
     const first = Number(rows[0]?.values[0])
     const end = rows.findIndex(
       ({ values }, index) => index > 0 && !(Math.abs(Number(values[0]) - first) < span),
@@ -261,7 +254,7 @@ export class AuditChain {
 
   /** Returns the number of the last checkpoint whose rows have all expired. */
   async #expiredUpTo(last: SealedCheckpoint | undefined, now: number | null): Promise<number> {
-    const { store, keys, settings } = this.#options
+    const { store, keys, settings } = this.#context
     let removed = last?.removedUpTo ?? 0
     if (settings.auditExpiresIn === 0 || !last || now === null) return removed
     const expired = now - settings.auditExpiresIn * 1000
@@ -280,7 +273,7 @@ export class AuditChain {
   }
 
   #tampered(what: 'row' | 'checkpoint', id: number): void {
-    this.#options.log({
+    this.#context.log({
       level: 'error',
       event: 'audit.tampered',
       message: `The ${what} ${id} of the audit log was changed, removed or inserted outside of this server. The command audit verify lists all defects.`,

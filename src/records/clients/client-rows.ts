@@ -14,7 +14,7 @@ import type { ClientWithOwner } from '../../store/contract/clients.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { Store } from '../../store/store.ts'
 import { type RecordsContext, userOfRow } from '../context.ts'
-import { mustHaveKeyOf } from '../keys/noted-keys.ts'
+import { refusedRow, reportTampered } from '../seals/refused-row.ts'
 import type { ListedClient } from './client-input.ts'
 
 /** Returns the client. Returns undefined for a missing row, and for a row that was tampered with. */
@@ -77,10 +77,8 @@ export const openClient = async (
   context: RecordsContext,
 ): Promise<Client | undefined> => {
   const owner = await userOfRow(row.fields, row.owner, context)
-  const client = intactClient(row, owner, context)
-  if (client) return client
-  await mustHaveKeyOf(row.seal, context)
-  return tampered(row, context)
+  const { clientId } = row.fields
+  return intactClient(row, owner, context) ?? refusedRow('client', row.seal, { clientId }, context)
 }
 
 const intactClient = (
@@ -107,19 +105,6 @@ export const newClient = (
     ...clientContext,
     countTokens: (clientId, most) => store.clients.countTokens(clientId, most),
   })
-
-const tampered = (
-  { fields: { clientId } }: ClientWithOwner,
-  { log }: RecordsContext,
-): undefined => {
-  log({
-    level: 'error',
-    event: 'client.tampered',
-    message:
-      'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
-    clientId,
-  })
-}
 
 /** Seals the fields for writing. */
 export const sealedClient = (fields: ClientFields, { keys }: RecordsContext): SealedClient => ({
@@ -164,9 +149,11 @@ export const intactClients = async (
     return createdAt >= earliestRowOf(current) ? current : null
   }
   const clients = await Promise.all(
-    rows.map(
-      async (row) => intactClient(row, await ownerOfRow(row), context) ?? tampered(row, context),
-    ),
+    rows.map(async (row) => {
+      const { clientId } = row.fields
+      const client = intactClient(row, await ownerOfRow(row), context)
+      return client ?? reportTampered('client', { clientId }, context)
+    }),
   )
   return clients.filter((client) => client !== undefined)
 }

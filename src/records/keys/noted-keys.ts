@@ -53,11 +53,6 @@ export const mustHaveKeyOf = async (
     )
 }
 
-/** Records in the store that this process writes rows under the current key, and renews this record. */
-export interface NotedKey {
-  stop(): Promise<void>
-}
-
 const note = async ({ secretKeys }: Noted, keys: KeyRing, now: number): Promise<void> => {
   // The key is nearly always recorded, and a read is cheaper than a write.
   if (!(await secretKeys.ids()).includes(keys.currentId)) await secretKeys.add(keys.currentId, now)
@@ -71,7 +66,7 @@ export const keepNoted = async (
   store: Noted,
   keys: KeyRing,
   { clock, log }: { readonly clock: () => number; readonly log: LogSink },
-): Promise<NotedKey> => {
+) => {
   await note(store, keys, clock())
   let running = Promise.resolve()
   const failed = (error: unknown): void =>

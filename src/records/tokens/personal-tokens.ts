@@ -36,8 +36,9 @@ import { changesOf } from '../audit/changes.ts'
 import { rewritePersonalClient } from '../clients/change-client.ts'
 import { insertPersonalClient } from '../clients/insert-client.ts'
 import { earliestRow, type RecordsContext, retryOnCollision } from '../context.ts'
+import { refusedRow } from '../seals/refused-row.ts'
 import { endingOf, endingOfRow } from './token-ending.ts'
-import { sealedToken, unopened } from './token-row.ts'
+import { sealedToken } from './token-row.ts'
 
 /** The options of a new personal token. */
 export interface PersonalTokenOptions {
@@ -321,7 +322,8 @@ export class PersonalTokens {
   async #managed(row: PersonalTokenRow): Promise<ManagedToken | undefined> {
     const { fields, name, lastUse, usedScopes, previousExpires } = row
     const value = this.#valueOf(row)
-    if (value === undefined) return unopened(row, row.accessToken, this.#context)
+    if (value === undefined)
+      return refusedRow('token', row.accessToken, { tokenId: fields.id }, this.#context)
     const token = new Token(fields, this.#context.scopes)
     return { token, name, lastFour: endingOf(value), usedScopes, lastUse, previousExpires }
   }

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TokenFields } from '../../model/entities/token.ts'
-import type { LogSink } from '../../model/log.ts'
-import type { Settings } from '../../settings/settings.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
-import type { Store } from '../../store/store.ts'
+import type { RecordsContext } from '../context.ts'
 
 /** The maximum number of stored rotated refresh tokens of one authorization. */
 const rotatedPerAuthorization = 1_000
@@ -41,6 +39,8 @@ export const oneOf = (many: number): (() => boolean) => {
   }
 }
 
+type Context = Pick<RecordsContext, 'store' | 'settings' | 'clock' | 'log'>
+
 /** Deletes up to `limit` rows, and returns their number. The number is less than `limit` if no further rows exist. */
 type DeleteBatch = (limit: number) => Promise<number>
 
@@ -49,24 +49,14 @@ type DeleteBatch = (limit: number) => Promise<number>
  * background. The limits are approximate, because only some writes trigger a check.
  */
 export class TokenBounds {
-  readonly #context: {
-    readonly store: Store
-    readonly settings: Settings
-    readonly clock: () => number
-    readonly log: LogSink
-  }
+  readonly #context: Context
   readonly #isRotationDue = oneOf(rotationsPerCheck)
   readonly #isTokenDue = oneOf(tokensPerCheck)
   readonly #isChildDue = oneOf(childrenPerCheck)
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
 
-  constructor(context: {
-    readonly store: Store
-    readonly settings: Settings
-    readonly clock: () => number
-    readonly log: LogSink
-  }) {
+  constructor(context: Context) {
     this.#context = context
   }
 

@@ -10,8 +10,7 @@ import type {
   TokenWithState,
 } from '../../store/contract/tokens.ts'
 import type { RecordsContext } from '../context.ts'
-import { mustHaveKeyOf } from '../keys/noted-keys.ts'
-import { unopened } from './token-row.ts'
+import { refusedRow } from '../seals/refused-row.ts'
 
 /** Finds a token by its access token. */
 export const findByAccess = async (
@@ -55,7 +54,7 @@ const opened = (
   if (known && users.areInStore) return known
   // The digest of the row matches the presented token, so the sealed value must be that token.
   if (!known && keys.open('token', row.accessToken, accessClaims(row)) !== accessToken)
-    return unopened(row, row.accessToken, context)
+    return refusedRow('token', row.accessToken, { tokenId: row.fields.id }, context)
   const state = stateOf(row, context)
   if (state instanceof Promise) return state.then((now) => now && foundToken(row, now, context))
   const found = foundToken(row, state, context)
@@ -69,7 +68,8 @@ const openedFormer = async (
   context: RecordsContext,
 ): Promise<FoundToken | undefined> => {
   const { fields, formerDigest, formerExpires } = row
-  if (!isIntact(row, context)) return unopened(row, row.accessToken, context)
+  if (!isIntact(row, context))
+    return refusedRow('token', row.accessToken, { tokenId: row.fields.id }, context)
   const state = await stateOf(row, context)
   if (!state || formerDigest === null || formerExpires === null) return undefined
   const former = {
@@ -110,7 +110,7 @@ const openedRefresh = async (
   if (row.refreshDigest === null || row.refreshToken === null) return undefined
   const claims = refreshClaims(row.refreshDigest, fields, authorization)
   if (keys.open('token', row.refreshToken, claims) !== refreshToken)
-    return unopened(row, row.refreshToken, context)
+    return refusedRow('token', row.refreshToken, { tokenId: fields.id }, context)
   const state = await stateOf(row, context)
   if (!state) return undefined
   return frozen({
@@ -142,7 +142,10 @@ export const stateOf = (
 ): State | Promise<State | undefined> => {
   const { user, client } = row
   const { intact, users } = context
-  if (!intact.isClient(client)) return tamperedClient(client, context)
+  if (!intact.isClient(client)) {
+    const { clientId, stateSeal } = client
+    return refusedRow('client', stateSeal, { clientId }, context)
+  }
   if (!users.areInStore) return foundState(row, context)
   if (user === null) return { user, client }
   const found = users.current(user.id, user, context)
@@ -165,18 +168,4 @@ const foundState = async (
     user: user && createdAt >= earliestRowOf(user) ? user : null,
     client: { ...client, ownerActive: ownerId === null || isOwn },
   }
-}
-
-const tamperedClient = async (
-  { clientId, stateSeal }: TokenWithState['client'],
-  context: RecordsContext,
-): Promise<undefined> => {
-  await mustHaveKeyOf(stateSeal, context)
-  context.log({
-    level: 'error',
-    event: 'client.tampered',
-    message:
-      'A client row was tampered with, or sealed with another secret key; the server refuses the row.',
-    clientId,
-  })
 }

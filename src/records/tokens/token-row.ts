@@ -1,6 +1,5 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { bits256, randomString } from '../../crypto/random.ts'
-import type { Sealed } from '../../crypto/sealed.ts'
 import {
   accessClaims,
   blankToken,
@@ -14,10 +13,8 @@ import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
 import { sectorOf, sectorSince } from '../../model/sector.ts'
 import { type IssuedToken, Token, type TokenSubject } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
-import type { StoredToken } from '../../store/contract/tokens.ts'
 import { type About, type AboutToken, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
-import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 
 /**
  * Returns the fields of a new bearer or DPoP token without an authorization.
@@ -180,26 +177,6 @@ export const sealedToken = (
     refreshClaims(refreshDigest, fields, granted),
   )
   return { ...row, accessToken, refreshDigest, refreshToken }
-}
-
-/**
- * Logs a token row that was tampered with, and returns undefined as for a missing row.
- * @throws StoreUnavailable if other nodes have the key of the row, but this process does not
- */
-export const unopened = async (
-  { fields }: Pick<StoredToken, 'fields'>,
-  sealed: Sealed,
-  context: RecordsContext,
-): Promise<undefined> => {
-  await mustHaveKeyOf(sealed, context)
-  context.log({
-    level: 'error',
-    event: 'token.tampered',
-    message:
-      'A token row was tampered with, or sealed with another secret key; the server refuses the row.',
-    tokenId: fields.id,
-  })
-  return undefined
 }
 
 /** Returns the fields of the audit event `token.issued`. */

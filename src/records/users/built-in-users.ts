@@ -18,7 +18,7 @@ import {
   type UsersPort,
   withinTransaction,
 } from '../context.ts'
-import { mustHaveKeyOf } from '../keys/noted-keys.ts'
+import { refusedRow } from '../seals/refused-row.ts'
 
 /** The maximum number of users that one statement lists. */
 const listedAtOnce = 500
@@ -107,18 +107,7 @@ export const usersInStore = (
 })
 
 const openSealed = (row: StoredUser, context: RecordsContext): User | Promise<undefined> =>
-  context.intact.user(row) ?? tampered(row, context)
-
-const tampered = async ({ id, seal }: StoredUser, context: RecordsContext): Promise<undefined> => {
-  await mustHaveKeyOf(seal, context)
-  context.log({
-    level: 'error',
-    event: 'user.tampered',
-    message:
-      'A user row was tampered with, or sealed with another secret key; the server refuses the row.',
-    userId: id,
-  })
-}
+  context.intact.user(row) ?? refusedRow('user', row.seal, { userId: row.id }, context)
 
 const intact = async <Row extends StoredUser>(
   row: Row | undefined,
