@@ -6,10 +6,10 @@ import type { ClientContext } from '../model/client.ts'
 import type { LogSink } from '../model/log.ts'
 import { typeOfImage, UnacceptableImage } from '../model/raster/raster-image.ts'
 import { enabledResponseTypes } from '../model/response-type.ts'
-import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
 import { providerOperations } from '../protocol/provider-operations.ts'
-import { allRecords, type Records } from '../records/all-records.ts'
+import type { PlugIns } from '../protocol/server-context.ts'
+import { allRecords } from '../records/all-records.ts'
 import { ClientLogos, type DownloadLogo } from '../records/clients/client-logos.ts'
 import { ClientRefusals } from '../records/clients/client-refusals.ts'
 import type { RecordsContext, UsersPort } from '../records/context.ts'
@@ -18,7 +18,6 @@ import { Limits } from '../records/limits.ts'
 import { IntactState } from '../records/seals/intact-state.ts'
 import { TokenBounds } from '../records/tokens/token-bounds.ts'
 import { TokenUses } from '../records/tokens/token-uses.ts'
-import { TransientValues } from '../records/transient-values.ts'
 import { Turns } from '../records/turns.ts'
 import { callbackUsers, tableUsers } from '../records/users/application-users.ts'
 import { builtInUsers } from '../records/users/built-in-users.ts'
@@ -27,46 +26,33 @@ import type { ObservedStore } from './observe-store.ts'
 import { type OpenedStore, warnOfReusableIds } from './open-store.ts'
 import type { AuthorizationServerOptions } from './options.ts'
 import type { Prepared } from './prepare.ts'
-import type { SelectedPlugIns } from './select-plug-ins.ts'
 import { Removals } from './sweeper/removals.ts'
 
 /** The records, the provider operations, and the background jobs of the records. */
-export interface BuiltRecords {
-  readonly context: RecordsContext
-  readonly records: Records
-  readonly provider: ProviderOperations
-  readonly signingKeys: SigningKeys
-  readonly uses: TokenUses
-  readonly bounds: TokenBounds
-  readonly refusals: ClientRefusals
-  readonly removals: Removals
-  readonly outbound: Outbound
-  readonly logos: ClientLogos
-}
+export type BuiltRecords = ReturnType<typeof buildRecords>
 
 /** Builds the records from the store, the settings, the secret keys and the clock. */
 export const buildRecords = (
   prepared: Prepared,
   { serverClock: { now: clock } }: OpenedStore,
   { store, audit }: ObservedStore,
-  plugIns: SelectedPlugIns,
-): BuiltRecords => {
+  plugIns: PlugIns,
+) => {
   const { options, settings, issuer, scopes, keys, random, log } = prepared
-  const removals = new Removals({ store, clock, log })
-  const signingKeys = new SigningKeys({ store, settings, keys, clock, log, audit })
-  const bounds = new TokenBounds({ store, settings, clock, log })
+  const base = { store, settings, keys, clock, log, audit }
+  const removals = new Removals(base)
+  const signingKeys = new SigningKeys(base)
+  const bounds = new TokenBounds(base)
   const limits = new Limits(store.transients, clock, {
     numbers: settings.limits,
     isOff: settings.dangerouslyIgnoreLimits,
     log,
   })
   const context: RecordsContext = {
-    store,
+    ...base,
     turns: new Turns(store),
     transients: store.transients,
-    settings,
     scopes,
-    keys,
     intact: new IntactState(keys),
     passwords: new PasswordHasher(),
     requester: () => requesterOf(currentOrigin()),
@@ -78,10 +64,7 @@ export const buildRecords = (
       settings.accessTokenFormat === 'jwt'
         ? jwtMint({ issuer, algorithm: settings.signingAlgorithm, signingKeys, random })
         : undefined,
-    clock,
     random,
-    log,
-    audit,
     bounds,
     removed: (removal) => removals.begin(removal),
     endLogins: (userId, within) => removals.endLogins(userId, within),
@@ -97,11 +80,7 @@ export const buildRecords = (
     signingKeys,
     uses: new TokenUses(store, log),
     bounds,
-    refusals: new ClientRefusals(
-      new TransientValues('client_refusals', context),
-      new TransientValues('client_refusals', context),
-      { clock, log },
-    ),
+    refusals: new ClientRefusals(context),
     removals,
     outbound,
     logos,
@@ -117,7 +96,7 @@ const usersOf = (users: AuthorizationServerOptions['users'], log: LogSink): User
 /** Returns the scopes, grant types and response types that clients may be registered for. */
 const clientContextOf = (
   { settings, scopes, resources }: Prepared,
-  { grants, knownGrants }: SelectedPlugIns,
+  { grants, knownGrants }: PlugIns,
 ): Omit<ClientContext, 'countTokens'> => ({
   scopes,
   allowedGrantTypes: grants.map(({ type }) => type),

@@ -3,7 +3,7 @@ import { BoundedMap } from '../model/bounded-map.ts'
 import { ClientLogouts } from '../protocol/openid/logouts.ts'
 import { clientFinder } from '../protocol/provider-operations.ts'
 import { ResourceServer } from '../protocol/resource-server.ts'
-import type { ServerContext } from '../protocol/server-context.ts'
+import type { PlugIns, ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
 import { Sessions } from '../protocol/session/sessions.ts'
 import type {
@@ -27,7 +27,6 @@ import type { BuiltRecords } from './build-records.ts'
 import type { ObservedStore } from './observe-store.ts'
 import type { Prepared } from './prepare.ts'
 import type { Readiness } from './readiness.ts'
-import type { SelectedPlugIns } from './select-plug-ins.ts'
 
 /** The maximum number of logins that this process keeps in memory, to answer repeated forms. */
 const maxLogins = 1_000
@@ -37,12 +36,11 @@ export const buildServerContext = (
   prepared: Prepared,
   { databaseTransients, queue, counts }: ObservedStore,
   built: BuiltRecords,
-  plugIns: SelectedPlugIns,
+  plugIns: PlugIns,
   { health }: Readiness,
 ): ServerContext => {
   const { options, settings, issuer, basePath, random, log, telemetry, traces } = prepared
   const { context, records, provider, signingKeys, uses, refusals } = built
-  const { extensions, grants, knownGrants, clientAuthentication, endpoints } = plugIns
   const sessions = new Sessions(
     context,
     records.users,
@@ -67,11 +65,7 @@ export const buildServerContext = (
     knownBrowsers: new KnownBrowsers(context, issuer),
     userLinks: new UserLinks(context),
     passwordTries: new PasswordTries(context),
-    grants,
-    knownGrants,
-    clientAuthentication,
-    extensions,
-    endpoints,
+    ...plugIns,
     ui: {
       pages: prepared.pages,
       brand: brandOf(settings, issuer),

@@ -20,17 +20,11 @@ const longestPause = 1_000
 const markerLifetime = 86_400_000
 
 /** Runs work in transactions that the application begins and ends on its own client. */
-export interface HostTransactions {
-  run<T>(client: PostgresClient, work: (tx: Records) => Promise<T>): Promise<T>
-  /** Stops waiting for open transactions of the application. */
-  stop(): void
-}
-
 export const hostTransactions = (
   { database }: Pick<OpenedStore, 'database'>,
   { observe, hooks, isStored }: Pick<ObservedStore, 'observe' | 'hooks' | 'isStored'>,
   { context }: Pick<BuiltRecords, 'context'>,
-): HostTransactions => {
+) => {
   const closing = new AbortController()
 
   const afterCommit = async (
@@ -47,7 +41,7 @@ export const hostTransactions = (
   }
 
   return {
-    async run(client, work) {
+    async run<T>(client: PostgresClient, work: (tx: Records) => Promise<T>): Promise<T> {
       const { within } = database
       if (!within) throw new TypeError('server.transaction(client, …) needs the store postgres(…).')
       const events: AuditEvent[] = []
@@ -86,6 +80,7 @@ export const hostTransactions = (
       if (begun && isNeeded) afterCommit(begun, events, removals).catch(() => undefined)
       return result
     },
+    /** Stops waiting for open transactions of the application. */
     stop: () => closing.abort(),
   }
 }

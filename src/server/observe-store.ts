@@ -8,7 +8,6 @@ import { AuditHooks } from '../records/audit/audit-hooks.ts'
 import { AuditQueue } from '../records/audit/audit-queue.ts'
 import { AuditTrail, sealedEvent } from '../records/audit/audit-trail.ts'
 import { FailedLogins } from '../records/users/failed-logins.ts'
-import type { Transients } from '../store/contract/transients.ts'
 import { decorated } from '../store/decorated.ts'
 import { notifying } from '../store/notify-after-commit.ts'
 import type { Store } from '../store/store.ts'
@@ -17,30 +16,16 @@ import type { OpenedStore } from './open-store.ts'
 import type { Prepared } from './prepare.ts'
 
 /** The store for the records, and the audit log. */
-export interface ObservedStore {
-  /** The store, with measurements, the `aroundStore` of the application, and hooks for committed events. */
-  readonly store: Store
-  /** Wraps a store with measurements and the `aroundStore` of the application, but without hooks. */
-  readonly observe: <S extends Store>(store: S) => S
-  /** Returns whether an event is stored as a row; undefined if every event is stored. */
-  readonly isStored: ((event: AuditEvent) => boolean) | undefined
-  /** The short-lived values in the database; undefined if `store.transients` already uses the database. */
-  readonly databaseTransients: Transients | undefined
-  /** The hooks, which also count the routine events that are not stored as rows. */
-  readonly hooks: AuditHooks
-  readonly queue: AuditQueue
-  readonly counts: AuditCounts
-  readonly failedLogins: FailedLogins
-  readonly audit: AuditTrail
-}
+export type ObservedStore = ReturnType<typeof observeStore>
 
 /** Wraps the store with measurements, the `aroundStore` of the application, and the notification of hooks. */
 export const observeStore = (
   { options, settings, telemetry, aroundStore, keys, log }: Prepared,
   { database, external, serverClock }: OpenedStore,
-): ObservedStore => {
+) => {
   const transients = settings.cacheType === 'memory' ? memoryTransients() : external
   const base = transients ? { ...database, transients } : database
+  // Wraps a store with measurements and the `aroundStore` of the application, but without hooks.
   const observe = <S extends Store>(plain: S): S => {
     const measured = telemetry.aroundStore ? decorated(plain, telemetry.aroundStore) : plain
     return options.aroundStore ? decorated(measured, aroundStore) : measured
@@ -52,6 +37,7 @@ export const observeStore = (
   // Ignore the option `random`: a test may use one source in two processes, and each process needs a different number.
   const counts = new AuditCounts(observed, log, () => randomNumber(systemRandom))
   const hooks = new AuditHooks(log, declared, settings.auditRoutine ? undefined : counts)
+  // Whether an event is stored as a row; undefined if every event is stored.
   const isStored = settings.auditRoutine ? undefined : (event: AuditEvent) => !isCounted(event)
   const store = notifying(observed, hooks, isStored)
   const queue = new AuditQueue(observed, log)
@@ -69,6 +55,7 @@ export const observeStore = (
     clock: serverClock.now,
     origin: currentOrigin,
   })
+  // Undefined if `store.transients` already uses the database.
   const databaseTransients = transients && decorated(database, aroundStore).transients
   return {
     store,

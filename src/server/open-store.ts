@@ -1,5 +1,5 @@
 import type { LogSink } from '../model/log.ts'
-import { checkKeys, keepNoted, type NotedKey } from '../records/keys/noted-keys.ts'
+import { checkKeys, keepNoted } from '../records/keys/noted-keys.ts'
 import { NewerSchema } from '../store/contract/errors.ts'
 import type { OpenTransients } from '../store/contract/transients.ts'
 import type { OpenStore } from '../store/store.ts'
@@ -10,29 +10,23 @@ import { hostClock, type ServerClock } from './clock/server-clock.ts'
 import type { Prepared } from './prepare.ts'
 
 /** The open database, and the parts that are started together with it. */
-export interface OpenedStore {
-  readonly database: OpenStore
-  readonly serverClock: ServerClock
-  /** The background job that regularly records which secret key this node uses. */
-  readonly notedKey: NotedKey
-  /** The store of short-lived values outside the database, if the option `transients` is set. */
-  readonly external: OpenTransients | undefined
-}
+export type OpenedStore = Awaited<ReturnType<typeof openStore>>
 
 /**
  * Opens and migrates the store, checks that the secret keys match the rows, and starts the clock.
  * @throws StoreUnusable or StoreUnavailable if the store cannot be used
  */
-export const openStore = async (prepared: Prepared): Promise<OpenedStore> => {
+export const openStore = async (prepared: Prepared) => {
   const { options, users, keys, log } = prepared
   const database = await options.store.open(users, options.users?.keyType)
   let serverClock: ServerClock | undefined
-  let notedKey: NotedKey | undefined
+  let notedKey: Awaited<ReturnType<typeof keepNoted>> | undefined
   try {
     await migrate(database, log)
     if (await database.mayInheritRows()) warnOfReusableIds(log)
     serverClock = await startClock(prepared, database)
     await checkKeys(database, keys)
+    // A background job regularly records which secret key this node uses.
     notedKey = await keepNoted(database, keys, { clock: serverClock.now, log })
     const external = await openTransients(prepared)
     return { database, serverClock, notedKey, external }

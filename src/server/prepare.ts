@@ -1,36 +1,27 @@
-import { type RandomSource, systemRandom } from '../crypto/random.ts'
+import { systemRandom } from '../crypto/random.ts'
 import { KeyRing } from '../crypto/sealed.ts'
 import { object } from '../model/members.ts'
-import { locationOf, type UsersLocation } from '../model/user-table.ts'
-import type { VerifyJwt } from '../model/verify-jwt.ts'
-import type { Pages } from '../pages/pages.ts'
+import { locationOf } from '../model/user-table.ts'
 import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { looseningWarnings } from '../settings/loosening-warnings.ts'
 import type { AroundStore } from '../store/store.ts'
 import { pagesOf } from './appearance.ts'
 import type { AuthorizationServerOptions } from './options.ts'
-import { type CheckedOptions, checkedOptions, loadVerifyJwt } from './start-up.ts'
-import { createObservers, type Observers } from './telemetry/observers.ts'
+import { checkedOptions, loadVerifyJwt } from './start-up.ts'
+import { createObservers } from './telemetry/observers.ts'
 
 /** The checked options, and the objects that can be created without a store. */
-export interface Prepared extends CheckedOptions, Observers {
-  readonly options: AuthorizationServerOptions
-  readonly random: RandomSource
-  readonly keys: KeyRing
-  readonly pages: Pages
-  readonly verifyJwt: VerifyJwt
-  readonly users: UsersLocation
-  readonly aroundStore: AroundStore
-}
+export type Prepared = Awaited<ReturnType<typeof prepare>>
 
 /**
  * Checks the options before a store is opened.
  * @throws InvalidSettings for invalid options
  */
-export const prepare = async (options: AuthorizationServerOptions): Promise<Prepared> => {
+export const prepare = async (options: AuthorizationServerOptions) => {
   const [problem] = object.problems('createAuthorizationServer(): the options', options)
   if (problem !== undefined) throw new InvalidSettings([problem])
-  const { random = systemRandom, aroundStore = (_operation, run) => run() } = options
+  const { random = systemRandom } = options
+  const aroundStore: AroundStore = options.aroundStore ?? ((_operation, run) => run())
   const checked = await checkedOptions(options)
   const { settings, secrets } = checked
   const observers = await createObservers(options.log, settings)

@@ -3,12 +3,7 @@ import type { LogSink } from '../model/log.ts'
 import { withTimeout } from '../store/timeout.ts'
 
 /** Reports whether this process should receive requests. */
-export interface Readiness {
-  /** Pings the dependencies of the server. Concurrent callers share one result. */
-  health(): Promise<Health>
-  /** Makes `health` report that the process is not ready, because a shutdown has begun. */
-  drain(): void
-}
+export type Readiness = ReturnType<typeof readiness>
 
 /** The timeout of a ping of the store, in milliseconds. */
 const storeTimeout = 1_000
@@ -25,7 +20,7 @@ export const readiness = (
     readonly isClockWrong: () => Promise<boolean>
   },
   log: LogSink,
-): Readiness => {
+) => {
   let isDraining = false
   let checking: Promise<Health> | undefined
   const reportStore = reportChanges((error) => {
@@ -73,7 +68,8 @@ export const readiness = (
   }
 
   return {
-    async health() {
+    /** Pings the dependencies of the server. Concurrent callers share one result. */
+    async health(): Promise<Health> {
       if (isDraining) return { isReady: false, areTransientsAway: false, isClockWrong: false }
       checking ??= check().finally(() => {
         checking = undefined
@@ -81,7 +77,8 @@ export const readiness = (
       const result = await checking
       return { ...result, isReady: result.isReady && !isDraining }
     },
-    drain() {
+    /** Makes `health` report that the process is not ready, because a shutdown has begun. */
+    drain(): void {
       isDraining = true
     },
   }

@@ -14,34 +14,16 @@ import {
 } from '../protocol/endpoints/user-links/request-link.ts'
 import { builtInExtensions } from '../protocol/extensions/built-in.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
-import type {
-  ClientAuthenticationMethod,
-  Endpoint,
-  Extension,
-  Grant,
-} from '../protocol/plug-ins.ts'
+import type { PlugIns } from '../protocol/server-context.ts'
 import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { addressProblems } from './extension-problems.ts'
 import type { Prepared } from './prepare.ts'
 
-/** The plug-ins that the settings enable: built-in plug-ins, and plug-ins of the application. */
-export interface SelectedPlugIns {
-  readonly extensions: readonly Extension[]
-  readonly grants: readonly Grant[]
-  /**
-   * The built-in grants and the grants of the enabled extensions, including disabled grants. A client may also be
-   * registered for a disabled grant.
-   */
-  readonly knownGrants: readonly Grant[]
-  readonly clientAuthentication: readonly ClientAuthenticationMethod[]
-  readonly endpoints: readonly Endpoint[]
-}
-
 /**
- * Selects the plug-ins that the settings enable.
+ * Selects the plug-ins that the settings enable: built-in plug-ins, and plug-ins of the application.
  * @throws InvalidSettings for two endpoints at one path, or an invalid path
  */
-export const selectPlugIns = ({ options, settings, prometheus }: Prepared): SelectedPlugIns => {
+export const selectPlugIns = ({ options, settings, prometheus }: Prepared): PlugIns => {
   const extensions = [...builtInExtensions, ...(options.extensions ?? [])].filter(
     ({ isOn }) => isOn?.(settings) ?? true,
   )

@@ -20,17 +20,6 @@ import { extensionProblems } from './extension-problems.ts'
 import { importPath } from './import-path.ts'
 import type { AuthorizationServerOptions } from './options.ts'
 
-export interface CheckedOptions {
-  readonly settings: Settings
-  readonly issuer: string
-  readonly basePath: string
-  readonly secrets: readonly [string, ...string[]]
-  readonly scopes: ScopeRegistry
-  readonly errorView: string
-  /** The protected resources. The first is the whole application, whose identifier is the issuer. */
-  readonly resources: readonly ProtectedResource[]
-}
-
 const minKeyBytes = 32
 const errorsName = 'svc_oauth2server.errors'
 
@@ -38,9 +27,7 @@ const errorsName = 'svc_oauth2server.errors'
  * Checks the options before the store is opened.
  * @throws InvalidSettings, which lists the problems
  */
-export const checkedOptions = async (
-  options: AuthorizationServerOptions,
-): Promise<CheckedOptions> => {
+export const checkedOptions = async (options: AuthorizationServerOptions) => {
   const problems: string[] = []
   const attempt = <T>(check: () => T): T | undefined => {
     try {
@@ -133,7 +120,11 @@ export const checkedOptions = async (
   if (view === undefined) throw new InvalidSettings(problems)
   const described = resourceNamed(resources, issuer)
   const whole = { ...described, resource: issuer }
-  const all = [whole, ...resources.filter((resource) => resource !== described)]
+  // The first resource is the whole application, whose identifier is the issuer.
+  const all: readonly ProtectedResource[] = [
+    whole,
+    ...resources.filter((resource) => resource !== described),
+  ]
   return { settings, issuer, basePath, secrets, scopes, errorView: view, resources: all }
 }
 

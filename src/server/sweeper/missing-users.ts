@@ -1,8 +1,5 @@
-import type { LogSink } from '../../model/log.ts'
-import { earliestRowOf, type User, type UserId } from '../../model/user.ts'
-import type { UserKeyType } from '../../model/user-table.ts'
-import type { AuditTrail } from '../../records/audit/audit-trail.ts'
-import type { Store } from '../../store/store.ts'
+import { earliestRowOf, type UserId } from '../../model/user.ts'
+import type { RecordsContext } from '../../records/context.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 
 /** The minimum time between the first and the second failed look-up of a user, in milliseconds. */
@@ -15,16 +12,6 @@ const usersPerBatch = 20
 const alwaysToleratedMissing = 10
 /** The maximum share of missing users among the checked users. Above this share, the run removes no rows of users. */
 const maxMissingShare = 0.1
-
-export interface MissingUsersOptions {
-  readonly store: Store
-  readonly users: { find(id: UserId): Promise<User | undefined> }
-  readonly keyType: UserKeyType
-  readonly audit: AuditTrail
-  readonly log: LogSink
-  /** Notifies the clients at which the user is logged in. */
-  readonly endLogins: (userId: UserId) => Promise<void>
-}
 
 /** The users that one run has checked. */
 interface Checked {
@@ -49,12 +36,12 @@ interface MissingUser {
  * day apart. If so many users are missing that the look-up itself is probably broken, removes no rows of users.
  */
 export class MissingUsers {
-  readonly #options: MissingUsersOptions
+  readonly #context: RecordsContext
   #lastUser: UserId | null = null
   #recordedAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: MissingUsersOptions) {
-    this.#options = options
+  constructor(context: RecordsContext) {
+    this.#context = context
   }
 
   /**
@@ -88,7 +75,7 @@ export class MissingUsers {
    * @returns whether the run must check another batch
    */
   async #checkSome(checked: Checked): Promise<boolean> {
-    const { store } = this.#options
+    const { store } = this.#context
     const { ids, missing } = checked
     const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
     const isEnd = batch.length < usersPerBatch
@@ -109,7 +96,7 @@ export class MissingUsers {
   }
 
   async #deleteNotes(keys: readonly string[]): Promise<void> {
-    const { sweeperNotes } = this.#options.store
+    const { sweeperNotes } = this.#context.store
     const notes = await sweeperNotes.find('missing user', keys)
     const noted = notes.map(({ key }) => key)
     if (noted.length > 0) await sweeperNotes.delete('missing user', noted)
@@ -117,7 +104,7 @@ export class MissingUsers {
 
   /** Records the first miss of each missing user. @returns up to `max` users who are still missing after a day */
   async #findVanished({ missing }: Checked, now: number, max: number): Promise<MissingUser[]> {
-    const { keyType, store } = this.#options
+    const { users, store } = this.#context
     const { sweeperNotes } = store
     const keys = missing.map(String)
     const notes = keys.length === 0 ? [] : await sweeperNotes.find('missing user', keys)
@@ -127,7 +114,7 @@ export class MissingUsers {
     const vanished: MissingUser[] = []
     for (const { key, at } of await sweeperNotes.until('missing user', now - missingFor, max)) {
       // Keep an ID beyond 2^53 as text: as a number, it would be rounded to the ID of another user.
-      const isNumber = keyType === 'integer' && Number.isSafeInteger(Number(key))
+      const isNumber = users.keyType === 'integer' && Number.isSafeInteger(Number(key))
       const id = isNumber ? Number(key) : key
       const former = await this.#formerRows(id)
       if (former === undefined) await sweeperNotes.delete('missing user', [key])
@@ -141,17 +128,17 @@ export class MissingUsers {
    * time before which the rows belong to a former user, or null if the look-up finds no user.
    */
   async #formerRows(id: UserId): Promise<{ readonly before: number | null } | undefined> {
-    const { users, store } = this.#options
-    const user = await users.find(id)
+    const { users, store } = this.#context
+    const user = await users.find(id, this.#context)
     if (!user) return { before: null }
     const before = earliestRowOf(user)
     return before > 0 && (await store.userData.hasOlder(id, before)) ? { before } : undefined
   }
 
   async #removeSome(user: MissingUser, limit: number): Promise<number> {
-    const { store, audit, log, endLogins } = this.#options
+    const { store, audit, log, endLogins } = this.#context
     const { id: userId, since, before } = user
-    if (!user.hasEvent && before === null) await endLogins(userId)
+    if (!user.hasEvent && before === null) await endLogins(userId, store)
     const rows = user.hasEvent
       ? await store.userData.deleteSome(userId, limit, before)
       : await store.transaction(async (tx) => {
@@ -175,7 +162,7 @@ export class MissingUsers {
   }
 
   async #reportImplausible({ ids, missing }: Checked, now: number): Promise<void> {
-    const { store, audit, log } = this.#options
+    const { store, audit, log } = this.#context
     const details = { count: missing.length, checked: ids.size }
     log({
       level: 'error',

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LogSink } from '../../model/log.ts'
 import type { UserId } from '../../model/user.ts'
+import type { RecordsContext } from '../../records/context.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
 import type { Removal } from '../../store/contract/sweeper.ts'
 import type { Store } from '../../store/store.ts'
@@ -19,15 +19,11 @@ const listBatch = 20
 /** The maximum number of client keys that one run of the sweeper checks in each table. */
 const keysPerRun = 200
 
-export interface RemovalsOptions {
-  readonly store: Store
-  readonly clock: () => number
-  readonly log: LogSink
-}
+type Context = Pick<RecordsContext, 'store' | 'clock' | 'log'>
 
 /** Removes the rows of deleted clients and users, in small batches. */
 export class Removals {
-  readonly #options: RemovalsOptions
+  readonly #context: Context
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
   /** Whether a deletion was committed since the background removal last read the list. */
@@ -39,8 +35,8 @@ export class Removals {
    */
   endLogins: (userId: UserId, store: Store) => Promise<void> = async () => undefined
 
-  constructor(options: RemovalsOptions) {
-    this.#options = options
+  constructor(context: Context) {
+    this.#context = context
   }
 
   /**
@@ -68,7 +64,7 @@ export class Removals {
    * removal of their rows.
    */
   orphans(): SweeperKind {
-    const { store, clock } = this.#options
+    const { store, clock } = this.#context
     return {
       name: 'orphaned clients',
       removeSome: async () => {
@@ -85,7 +81,7 @@ export class Removals {
    * that a killed process did not finish.
    */
   kind(): SweeperKind {
-    const { store, clock } = this.#options
+    const { store, clock } = this.#context
     let listed: readonly Removal[] = []
     let last: Removal | null = null
     return {
@@ -105,7 +101,7 @@ export class Removals {
   }
 
   async #removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number> {
-    const { store } = this.#options
+    const { store } = this.#context
     if (removal.kind === 'user') await this.endLogins(removal.key, store)
     return store.removals.removeSome(removal, limit)
   }
@@ -134,7 +130,7 @@ export class Removals {
 
   async #removeAll(): Promise<void> {
     const { signal } = this.#stopping
-    const { clock } = this.#options
+    const { clock } = this.#context
     const kind = this.kind()
     const size = new BatchSize()
     const startedAt = clock()
@@ -149,7 +145,7 @@ export class Removals {
   }
 
   #failed(error: unknown): void {
-    this.#options.log({
+    this.#context.log({
       level: error instanceof StoreUnavailable ? 'warn' : 'error',
       event: 'removal.failed',
       message: 'Rows of a deleted client or user were not removed. The sweeper tries again.',

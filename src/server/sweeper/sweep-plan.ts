@@ -1,8 +1,7 @@
-import type { Settings } from '../../settings/settings.ts'
 import type { Store } from '../../store/store.ts'
 import { ClockInDoubt, type ServerClock } from '../clock/server-clock.ts'
 import { missingFor } from './missing-users.ts'
-import { sweepTimes } from './sweeper-kinds.ts'
+import { type Swept, sweepTimes } from './sweeper-kinds.ts'
 
 /** The number at which counting the rows of a kind stops. */
 const maxCounted = 10_000
@@ -25,23 +24,11 @@ export interface SweepPlan {
   }[]
 }
 
-export interface SweepPlanOptions {
-  readonly store: Store
-  readonly settings: Settings
-  readonly clock: ServerClock
-  readonly signingKeys: { retired(): Promise<readonly unknown[]> }
-  /** The grant types whose clients never count as unused. */
-  readonly grantTypesOfClients: readonly string[]
-}
-
 /** Counts the rows that the sweeper would remove, and lists missing users. Does not change the database. */
-export const sweepPlan = async ({
-  store,
-  settings,
-  clock,
-  signingKeys,
-  grantTypesOfClients,
-}: SweepPlanOptions): Promise<SweepPlan> => {
+export const sweepPlan = async (
+  { store, settings, signingKeys, grantTypesOfClients }: Swept,
+  clock: ServerClock,
+): Promise<SweepPlan> => {
   const heldBecause = await clock.sweepTime(false).then(
     () => null,
     (error: unknown) => {

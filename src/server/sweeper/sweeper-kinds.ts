@@ -1,3 +1,6 @@
+import type { AuditChain } from '../../records/audit/audit-chain.ts'
+import type { ClientLogos } from '../../records/clients/client-logos.ts'
+import type { SigningKeys } from '../../records/keys/signing-keys.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { SweepTimes } from '../../store/contract/sweeper.ts'
 import type { Transients } from '../../store/contract/transients.ts'
@@ -16,21 +19,21 @@ export interface SweeperKind {
   removeSome(limit: number): Promise<number | null>
 }
 
-export interface KindsOptions {
+/** The parts of the server that the sweeper uses. */
+export interface Swept {
   readonly store: Store
-  readonly transients: Transients
-  /** The short-lived values in the database; undefined if `transients` already uses the database. */
+  /** The short-lived values in the database; undefined if `store.transients` already uses the database. */
   readonly databaseTransients: Transients | undefined
   readonly settings: Settings
-  readonly signingKeys: { deleteRetired(): Promise<number> }
+  readonly signingKeys: Pick<SigningKeys, 'deleteRetired' | 'retired'>
   /** Writes checkpoints of the audit log, and removes expired events. */
-  readonly auditChain: { coverage(now: number): SweeperKind; retention(): SweeperKind }
+  readonly auditChain: Pick<AuditChain, 'coverage' | 'retention'>
   /** Removes the rows of users whom the application no longer finds. */
   readonly missingUsers: { kind(now: number): SweeperKind } | undefined
   /** Removes the rows of deleted clients and users. */
   readonly removals: { kind(): SweeperKind; orphans(): SweeperKind }
   /** Fetches the requested logos that no process has fetched. */
-  readonly logos: { fetchOverdue(): Promise<void> }
+  readonly logos: Pick<ClientLogos, 'fetchOverdue'>
   /** Sends the logout notices that are due, also those of ended processes. */
   readonly logouts: { sendDue(): Promise<void> }
   /** The grant types whose clients never count as unused, because their tokens have no authorization. */
@@ -52,7 +55,6 @@ export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
 export const sweeperKinds = (
   {
     store,
-    transients,
     databaseTransients,
     settings,
     signingKeys,
@@ -62,7 +64,7 @@ export const sweeperKinds = (
     logos,
     logouts,
     grantTypesOfClients,
-  }: KindsOptions,
+  }: Swept,
   now: number,
 ): readonly SweeperKind[] => {
   const { idleSince, unusedClientsBefore, auditBefore } = sweepTimes(settings, now)
@@ -72,7 +74,7 @@ export const sweeperKinds = (
     untilNone('sessions', (limit) => store.sessions.deleteExpired(now, idleSince, limit)),
     untilNone('client logins', (limit) => store.clientLogins.deleteExpired(now, limit)),
     untilNone('logout notices', (limit) => store.logoutNotices.deleteExpired(now, limit)),
-    untilNone('transients', (limit) => transients.deleteExpired(now, limit)),
+    untilNone('transients', (limit) => store.transients.deleteExpired(now, limit)),
     ...(databaseTransients
       ? [untilNone('database transients', (limit) => databaseTransients.deleteExpired(now, limit))]
       : []),

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogSink } from '../../model/log.ts'
-import type { Settings } from '../../settings/settings.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
-import type { Transients } from '../../store/contract/transients.ts'
 import { ClockInDoubt, type ServerClock } from '../clock/server-clock.ts'
-import type { SweeperKind } from './sweeper-kinds.ts'
+import { type Swept, sweeperKinds } from './sweeper-kinds.ts'
 import { BatchSize, pauseAfter } from './sweeper-pace.ts'
 
 /** The key of the lease. Only the node that has the lease performs scheduled runs. */
@@ -13,11 +11,6 @@ const leaseKey = 'sweeper'
 const leaseShare = 0.9
 
 export interface SweeperOptions {
-  /** Returns the kinds of rows that a run starting at the time `now` removes. */
-  readonly kinds: (now: number) => readonly SweeperKind[]
-  /** Stores the lease. */
-  readonly transients: Transients
-  readonly settings: Settings
   readonly clock: Pick<ServerClock, 'now' | 'sweepTime'>
   readonly log: LogSink
   /** Wraps every run. A run returns the number of removed rows. */
@@ -26,18 +19,20 @@ export interface SweeperOptions {
 
 /** Removes expired rows in small batches. Scheduled runs happen on one node at a time. */
 export class Sweeper {
+  readonly #swept: Swept
   readonly #options: SweeperOptions
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #running: Promise<number> | undefined
   #isHeld = false
 
-  constructor(options: SweeperOptions) {
+  constructor(swept: Swept, options: SweeperOptions) {
+    this.#swept = swept
     this.#options = options
   }
 
   start(): void {
-    const { sweepInterval } = this.#options.settings
+    const { sweepInterval } = this.#swept.settings
     if (sweepInterval === 0) return
     this.#timer = setInterval(
       () => void this.#runScheduled().catch((error) => this.#failed(error)),
@@ -75,7 +70,9 @@ export class Sweeper {
   }
 
   async #runScheduled(): Promise<void> {
-    const { transients, settings } = this.#options
+    const { store, settings } = this.#swept
+    // The lease is a short-lived value.
+    const { transients } = store
     const clock = this.#options.clock.now
     // Check the clock before taking the lease: otherwise, a node that must not sweep would block the other nodes.
     const time = await this.#scheduledTime()
@@ -115,10 +112,9 @@ export class Sweeper {
 
   // Alternate between the kinds, so that a backlog of one kind does not delay the other kinds.
   async #sweep(time: number, afterBatch: () => Promise<void>): Promise<number> {
-    const { kinds } = this.#options
     const { signal } = this.#stopping
     const startedAt = performance.now()
-    const sizes = new Map(kinds(time).map((kind) => [kind, new BatchSize()]))
+    const sizes = new Map(sweeperKinds(this.#swept, time).map((kind) => [kind, new BatchSize()]))
     const failures: unknown[] = []
     let removed = 0
     while (sizes.size > 0 && !signal.aborted) {

@@ -5,28 +5,23 @@ import type { HttpResponse } from '../../http/response.ts'
 import { type LogLevel, type LogSink, levelsFrom } from '../../model/log.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { logToStderr } from './log-to.ts'
-import { type Prometheus, prometheus } from './prometheus.ts'
+import { prometheus } from './prometheus.ts'
 import { safeSink } from './safe-sink.ts'
 import { createTelemetry, metersOf, type Telemetry } from './telemetry.ts'
-import { createTraces, type Traces } from './traces.ts'
+import { createTraces } from './traces.ts'
 
 /** The log, metrics and traces of a running server. */
-export interface Observers {
-  readonly log: LogSink
-  readonly telemetry: Telemetry
-  readonly traces: Traces
-  /** The measurements for `/metrics`; undefined if `/metrics` is disabled. */
-  readonly prometheus: Prometheus | undefined
-}
+export type Observers = Awaited<ReturnType<typeof createObservers>>
 
 /** Creates the observers. @throws InvalidSettings if `/metrics` is enabled without the required packages */
 export const createObservers = async (
   sink: LogSink | undefined,
   { logLevel, metricsToken }: Pick<Settings, 'logLevel' | 'metricsToken'>,
-): Promise<Observers> => {
+) => {
   const scraped = metricsToken === null ? undefined : await prometheus()
   const telemetry = createTelemetry(metersOf(scraped?.meter))
   const log = observedLog(safeSink(sink ?? logToStderr()), logLevel, telemetry)
+  // `prometheus` is undefined if `/metrics` is disabled.
   return { log, telemetry, traces: createTraces(), prometheus: scraped }
 }
 

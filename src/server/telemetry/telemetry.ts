@@ -69,22 +69,9 @@ export const observed = <I extends Instrument>(
 }
 
 /** Records measurements of the server, if OpenTelemetry or `/metrics` is enabled. */
-export interface Telemetry {
-  readonly request: Recorder<typeof instruments.requestDuration>
-  readonly event: Recorder<typeof instruments.events>
-  /** Counts a look-up of a token; undefined if measurements are disabled. */
-  readonly tokenLookup: ((outcome: LookupOutcome) => void) | undefined
-  /** Calls `run`, and counts the grant by its outcome. @throws the error of `run` */
-  readonly grant: <T>(type: string, run: () => Promise<T>) => Promise<T>
-  /** Measures a run of the sweeper. `run` returns the number of removed rows. */
-  readonly sweep: (run: () => Promise<number>) => Promise<number>
-  /** Measures every operation of a store; undefined if measurements are disabled. */
-  readonly aroundStore: AroundStore | undefined
-  /** Observes the connections of a pool. @returns a function that stops the observation */
-  readonly pool: (stats: () => PoolStats) => () => void
-}
+export type Telemetry = ReturnType<typeof createTelemetry>
 
-export const createTelemetry = (meters: Meters): Telemetry => {
+export const createTelemetry = (meters: Meters) => {
   const grants = recorder(meters, instruments.grants)
   const lookups = recorder(meters, instruments.tokenLookups)
   const runs = recorder(meters, instruments.sweeperRunDuration)
@@ -93,8 +80,10 @@ export const createTelemetry = (meters: Meters): Telemetry => {
   return {
     request: recorder(meters, instruments.requestDuration),
     event: eventCounter(meters),
-    tokenLookup: isOff ? undefined : (outcome) => lookups(1, outcomes[outcome]),
-    async grant(type, run) {
+    /** Counts a look-up of a token; undefined if measurements are disabled. */
+    tokenLookup: isOff ? undefined : (outcome: LookupOutcome) => lookups(1, outcomes[outcome]),
+    /** Calls `run`, and counts the grant by its outcome. @throws the error of `run` */
+    async grant<T>(type: string, run: () => Promise<T>): Promise<T> {
       const count = (outcome: string) =>
         grants(1, { 'oauth2server.grant_type': type, 'oauth2server.outcome': outcome })
       try {
@@ -106,18 +95,21 @@ export const createTelemetry = (meters: Meters): Telemetry => {
         throw error
       }
     },
-    async sweep(run) {
+    /** Measures a run of the sweeper. `run` returns the number of removed rows. */
+    async sweep(run: () => Promise<number>): Promise<number> {
       const removed = await timed(runs, {}, run)
       rows(removed, {})
       return removed
     },
+    /** Measures every operation of a store; undefined if measurements are disabled. */
     aroundStore: isOff ? undefined : measuredStore(meters),
-    pool: (stats) => observePool(meters, stats),
+    /** Observes the connections of a pool. @returns a function that stops the observation */
+    pool: (stats: () => PoolStats) => observePool(meters, stats),
   }
 }
 
 // Start each counter at 0: an alert on an increase would miss a time series whose first value is 1.
-const eventCounter = (meters: Meters): Telemetry['event'] => {
+const eventCounter = (meters: Meters): Recorder<typeof instruments.events> => {
   const count = recorder(meters, instruments.events)
   for (const [event, { levels }] of Object.entries(events))
     for (const level of levels)

@@ -13,20 +13,14 @@ import type { RequestSource } from '../../http/request.ts'
 import { readablePart } from '../../model/bounds.ts'
 import { scopeName } from './telemetry.ts'
 
-/**
- * Creates the spans of the server. The spans omit URLs and error messages, because these may contain secrets.
- */
-export interface Traces {
-  /** Runs `run` in a span for a request to an endpoint of the server, if the application uses tracing. */
-  request<T>(source: RequestSource, run: (span: Span) => Promise<T>): Promise<T>
-  /** Runs `run` in a span for a step of a request, if the request is traced. */
-  step<T>(name: string, run: () => Promise<T>): Promise<T>
-}
+/** Creates the spans of the server. The spans omit URLs and error messages, because these may contain secrets. */
+export type Traces = ReturnType<typeof createTraces>
 
-export const createTraces = (): Traces => {
+export const createTraces = () => {
   const tracer = trace.getTracer(scopeName)
   return {
-    async request(source, run) {
+    /** Runs `run` in a span for a request to an endpoint of the server, if the application uses tracing. */
+    async request<T>(source: RequestSource, run: (span: Span) => Promise<T>): Promise<T> {
       if (!isTraced()) return run(noSpan)
       const active = context.active()
       // If the application has not started a span, this span is the root of the request in this process.
@@ -40,7 +34,8 @@ export const createTraces = (): Traces => {
         span.end()
       }
     },
-    step(name, run) {
+    /** Runs `run` in a span for a step of a request, if the request is traced. */
+    step<T>(name: string, run: () => Promise<T>): Promise<T> {
       if (trace.getActiveSpan() === undefined) return run()
       return tracer.startActiveSpan(name, async (span) => {
         try {
