@@ -40,6 +40,8 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
   ])
   return {
     ...store,
+    // A transaction does not enumerate its parts.
+    secretKeys: store.secretKeys,
     sealed: Object.fromEntries(sealed),
     ...Object.fromEntries(parts.map((name) => [name, part(name, store[name])])),
     transaction: <T>(work: (tx: Store) => Promise<T>) =>

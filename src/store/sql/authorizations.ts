@@ -14,20 +14,21 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const { read, write, purge, hot } = handle
   // Select only authorizations of existing users for existing clients. Rows of deleted users and clients may remain
   // until the sweeper deletes them.
-  const live = read
-    .selectFrom('oauth2server_authorization as a')
-    .innerJoin('oauth2server_client as c', (join) =>
-      join.on(byKey(handle, 'c.client_key', 'a.client_key')),
-    )
-    .leftJoin(userSource(handle, 'o'), (join) => join.on(byKey(handle, 'o.id', 'c.user_id')))
-    .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'a.user_id')))
-    .selectAll('a')
-    .select('c.client_id')
-    .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
-    .where(isThere(handle, { userId: 'a.user_id', createdAt: 'a.created_at' }, 'u'))
-  const find = prepared(handle, read, 'authorizations.find', (id) => live.where('a.id', '=', id))
+  const live = () =>
+    read
+      .selectFrom('oauth2server_authorization as a')
+      .innerJoin('oauth2server_client as c', (join) =>
+        join.on(byKey(handle, 'c.client_key', 'a.client_key')),
+      )
+      .leftJoin(userSource(handle, 'o'), (join) => join.on(byKey(handle, 'o.id', 'c.user_id')))
+      .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'a.user_id')))
+      .selectAll('a')
+      .select('c.client_id')
+      .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
+      .where(isThere(handle, { userId: 'a.user_id', createdAt: 'a.created_at' }, 'u'))
+  const find = prepared(handle, read, 'authorizations.find', (id) => live().where('a.id', '=', id))
   const findByCode = prepared(handle, read, 'authorizations.findByCode', (digest) =>
-    live.where('a.code_digest', '=', digest),
+    live().where('a.code_digest', '=', digest),
   )
   const insertOnce = prepared(
     handle,

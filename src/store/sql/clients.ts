@@ -44,17 +44,18 @@ export const sqlClients = (
 ): ClientStore & { readonly recall: Store['recallClient'] } => {
   const { read, write, purge, hot, locking } = handle
   const withOwnerFromRow = withOwner(handle)
-  const clientsWithOwner = read
-    .selectFrom('oauth2server_client as c')
-    .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'c.user_id')))
-    .selectAll('c')
-    .select(userColumnsOf(handle))
-    .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'u'))
+  const clientsWithOwner = () =>
+    read
+      .selectFrom('oauth2server_client as c')
+      .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'c.user_id')))
+      .selectAll('c')
+      .select(userColumnsOf(handle))
+      .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'u'))
   const byId = lookup(
     handle,
     'clients.find',
     (match) =>
-      clientsWithOwner
+      clientsWithOwner()
         .where(match('c.client_id'))
         .$if(hot !== undefined && locking, (q) => q.select(clientVersion.as('version')))
         .$if(holds(handle), (q) => q.forNoKeyUpdate(['c'])),
@@ -89,7 +90,7 @@ export const sqlClients = (
       .limit(limit + 1)
   }
 
-  const listed = async (query: typeof clientsWithOwner, cursor: Cursor) => {
+  const listed = async (query: ReturnType<typeof clientsWithOwner>, cursor: Cursor) => {
     const rows = await inOrder(query, cursor).execute()
     return page(rows, cursor.limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
   }
@@ -114,8 +115,8 @@ export const sqlClients = (
   const summaryPlace = (row: SummaryRow) => [row.created_at, row.client_id] as const
 
   /** Builds the query for the clients whose name, ID or owner's e-mail address contains the text. */
-  const matching = (text: string): typeof clientsWithOwner => {
-    if (text === '') return clientsWithOwner
+  const matching = (text: string): ReturnType<typeof clientsWithOwner> => {
+    if (text === '') return clientsWithOwner()
     // Convert the text to lower case in the database and in JavaScript, and compare with both results. The function
     // `lower` only converts ASCII in SQLite, and in PostgreSQL with locale C.
     const contains = (column: 'c.name' | 'c.client_id' | 'u.email', part = text) => {
@@ -123,7 +124,7 @@ export const sqlClients = (
       const value = sql.ref(column)
       return sql<boolean>`(lower(${value}) like lower(${pattern}) escape '\\' or lower(${value}) like ${pattern.toLowerCase()} escape '\\')`
     }
-    return clientsWithOwner.where(({ or }) =>
+    return clientsWithOwner().where(({ or }) =>
       or([
         contains('c.name'),
         contains('c.client_id'),
@@ -205,7 +206,7 @@ export const sqlClients = (
     },
 
     async findBySecret(digest) {
-      const row = await clientsWithOwner
+      const row = await clientsWithOwner()
         .where((c) =>
           c.or([c('c.client_secret', '=', digest), c('c.previous_client_secret', '=', digest)]),
         )
@@ -215,7 +216,7 @@ export const sqlClients = (
     },
 
     async findByRegistrationToken(digest) {
-      const row = await clientsWithOwner
+      const row = await clientsWithOwner()
         .where('c.registration_token', '=', digest)
         .$if(holds(handle), (q) => q.forNoKeyUpdate(['c']))
         .executeTakeFirst()
@@ -223,7 +224,7 @@ export const sqlClients = (
     },
 
     ofOwner(userId, cursor) {
-      return listed(clientsWithOwner.where(isOwn(userId)), cursor)
+      return listed(clientsWithOwner().where(isOwn(userId)), cursor)
     },
 
     async summariesOfOwner(userId, cursor) {
@@ -253,7 +254,7 @@ export const sqlClients = (
 
     async among(clientIds) {
       if (clientIds.length === 0) return []
-      const rows = await clientsWithOwner.where('c.client_id', 'in', clientIds).execute()
+      const rows = await clientsWithOwner().where('c.client_id', 'in', clientIds).execute()
       return rows.map(withOwnerFromRow)
     },
 
@@ -279,7 +280,7 @@ export const sqlClients = (
     },
 
     authorizedBy(userId, now, cursor) {
-      return listed(clientsWithOwner.where(isAuthorized(userId, now)), cursor)
+      return listed(clientsWithOwner().where(isAuthorized(userId, now)), cursor)
     },
 
     async insert(client) {

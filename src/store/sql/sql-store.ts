@@ -24,112 +24,91 @@ import { sqlTransients } from './transients.ts'
 import { sqlUserData } from './user-data.ts'
 import { sqlUsers } from './users.ts'
 
-const clientsOf = (handle: Handle) => {
-  const { recall, ...clients } = sqlClients(handle)
-  return { clients, recall }
+type Parts = Omit<Store, 'transaction' | 'recallClient'>
+
+const builders: { readonly [Name in keyof Parts]: (handle: Handle) => Parts[Name] } = {
+  clients: sqlClients,
+  tokens: sqlTokens,
+  authorizations: sqlAuthorizations,
+  consents: sqlConsents,
+  users: sqlUsers,
+  userData: sqlUserData,
+  removals: sqlRemovals,
+  sweeperNotes: sqlSweeperNotes,
+  expired: sqlExpired,
+  sessions: sqlSessions,
+  clientLogins: sqlClientLogins,
+  logoutNotices: sqlLogoutNotices,
+  clientLogos: sqlClientLogos,
+  transients: sqlTransients,
+  secretKeys: sqlSecretKeys,
+  signingKeys: sqlSigningKeys,
+  sealed: sqlSealed,
+  audit: sqlAudit,
+  auditCheckpoints: sqlAuditCheckpoints,
+  auditCounts: sqlAuditCounts,
 }
 
-/** Builds each part when it is first used, because a transaction uses few parts. */
-const parts = (handle: Handle): Omit<Store, 'transaction'> => {
-  const built = new Map<unknown, unknown>()
-  const part = <Part>(build: (handle: Handle) => Part): Part => {
-    if (!built.has(build)) built.set(build, build(handle))
-    return built.get(build) as Part
+/** The store of a transaction. Each part is built when it is first used, because a transaction uses few parts. */
+class TransactionStore {
+  readonly handle: Handle
+  readonly depth: number
+
+  constructor(tx: Kysely<Tables>, handle: Handle, depth: number) {
+    this.handle = {
+      ...handle,
+      read: tx,
+      write: tx,
+      purge: tx,
+      hot: undefined,
+      inTransaction: true,
+    }
+    this.depth = depth
   }
-  return {
-    get clients() {
-      return part(clientsOf).clients
-    },
-    get recallClient() {
-      return part(clientsOf).recall
-    },
-    get tokens() {
-      return part(sqlTokens)
-    },
-    get authorizations() {
-      return part(sqlAuthorizations)
-    },
-    get consents() {
-      return part(sqlConsents)
-    },
-    get users() {
-      return part(sqlUsers)
-    },
-    get userData() {
-      return part(sqlUserData)
-    },
-    get removals() {
-      return part(sqlRemovals)
-    },
-    get sweeperNotes() {
-      return part(sqlSweeperNotes)
-    },
-    get expired() {
-      return part(sqlExpired)
-    },
-    get sessions() {
-      return part(sqlSessions)
-    },
-    get clientLogins() {
-      return part(sqlClientLogins)
-    },
-    get logoutNotices() {
-      return part(sqlLogoutNotices)
-    },
-    get clientLogos() {
-      return part(sqlClientLogos)
-    },
-    get transients() {
-      return part(sqlTransients)
-    },
-    get secretKeys() {
-      return part(sqlSecretKeys)
-    },
-    get signingKeys() {
-      return part(sqlSigningKeys)
-    },
-    get sealed() {
-      return part(sqlSealed)
-    },
-    get audit() {
-      return part(sqlAudit)
-    },
-    get auditCheckpoints() {
-      return part(sqlAuditCheckpoints)
-    },
-    get auditCounts() {
-      return part(sqlAuditCounts)
-    },
+
+  async transaction<T>(work: (tx: Store) => Promise<T>): Promise<T> {
+    const { handle, depth } = this
+    const tx = handle.write
+    const savepoint = `oauth2server_${depth}`
+    await sql.raw(`savepoint ${savepoint}`).execute(tx)
+    try {
+      const result = await work(inTransaction(tx, handle, depth + 1))
+      await sql.raw(`release savepoint ${savepoint}`).execute(tx)
+      return result
+    } catch (error) {
+      await sql.raw(`rollback to savepoint ${savepoint}`).execute(tx)
+      await sql.raw(`release savepoint ${savepoint}`).execute(tx)
+      throw error
+    }
   }
 }
 
-const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store => {
-  const own = { ...handle, read: tx, write: tx, purge: tx, hot: undefined, inTransaction: true }
-  // Do not spread the parts, because that would build all of them.
-  return Object.assign(parts(own), {
-    async transaction<T>(work: (tx: Store) => Promise<T>): Promise<T> {
-      const savepoint = `oauth2server_${depth}`
-      await sql.raw(`savepoint ${savepoint}`).execute(tx)
-      try {
-        const result = await work(inTransaction(tx, handle, depth + 1))
-        await sql.raw(`release savepoint ${savepoint}`).execute(tx)
-        return result
-      } catch (error) {
-        await sql.raw(`rollback to savepoint ${savepoint}`).execute(tx)
-        await sql.raw(`release savepoint ${savepoint}`).execute(tx)
-        throw error
-      }
+for (const [name, build] of Object.entries(builders))
+  Object.defineProperty(TransactionStore.prototype, name, {
+    get(this: TransactionStore) {
+      const value = build(this.handle)
+      Object.defineProperty(this, name, { value })
+      return value
     },
   })
-}
+
+const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store =>
+  new TransactionStore(tx, handle, depth) as TransactionStore & Parts
 
 /** Returns a store whose operations run in the transaction `tx`. */
 export const storeInTransaction = (tx: Kysely<Tables>, handle: Handle): Store =>
   inTransaction(tx, handle, 1)
 
+const partsOf = (handle: Handle): Omit<Store, 'transaction'> => {
+  const { clients: _, ...others } = builders
+  const { recall: recallClient, ...clients } = sqlClients(handle)
+  const built = Object.entries(others).map(([name, build]) => [name, build(handle)])
+  return { ...Object.fromEntries(built), clients, recallClient }
+}
+
 /** Implements the store contract with Kysely. */
 export const sqlStore = (handle: Handle): OpenStore => ({
-  ...parts(handle),
+  ...partsOf(handle),
   transaction: (work) => handle.transact((tx) => work(storeInTransaction(tx, handle))),
   migrate: (options) => migrate(handle, options),
   mayInheritRows: () => mayInheritRows(handle),

@@ -67,13 +67,13 @@ const summaryFromRow = (
 /** Lists the tokens of the applications that a user has authorized, and all tokens for administrators. */
 export const listedTokens = (
   handle: Handle,
-  tokens: LiveTokens,
+  tokens: () => LiveTokens,
 ): Pick<TokenStore, 'authorizedOf' | 'authorized' | 'search' | 'searchSummaries'> => {
   const { read, users } = handle
   const authorizedOf = (
     authorizations: AliasedExpression<Selectable<Tables['oauth2server_authorization']>, 'a'>,
   ) =>
-    tokens
+    tokens()
       .innerJoin(authorizations, 'a.id', 't.authorization_id')
       .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
 
@@ -83,7 +83,7 @@ export const listedTokens = (
    */
   const matching = (text: string, { after, limit }: Cursor) => {
     const place = placeOf(after)
-    return tokens
+    return tokens()
       .where('t.successor_id', 'is', null)
       .$if(text !== '', (q) => {
         if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
@@ -105,10 +105,8 @@ export const listedTokens = (
   }
 
   // Use a literal instead of a parameter, so that the query can use the partial index of personal tokens.
-  const personal = read
-    .selectFrom('oauth2server_token')
-    .select('id')
-    .where(sql<boolean>`is_personal = 1`)
+  const personal = () =>
+    read.selectFrom('oauth2server_token').select('id').where(sql<boolean>`is_personal = 1`)
 
   return {
     async authorizedOf(userId, clientIds, now, { limit, countLimit }) {
@@ -141,7 +139,7 @@ export const listedTokens = (
     },
 
     async authorized(id, now) {
-      const row = await tokens
+      const row = await tokens()
         .innerJoin('oauth2server_authorization as a', (join) =>
           join.on(byKey(handle, 'a.id', authorizationId)),
         )
@@ -168,7 +166,7 @@ export const listedTokens = (
         .select(['t.expires', 't.last_used_at', 't.refresh_token_digest'])
         .$if(isPersonal, (q) =>
           q.where(
-            text === '' ? isAmong(handle, 't.id', personal) : sql<boolean>`t.is_personal = 1`,
+            text === '' ? isAmong(handle, 't.id', personal()) : sql<boolean>`t.is_personal = 1`,
           ),
         )
         .execute()

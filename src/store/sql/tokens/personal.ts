@@ -26,7 +26,7 @@ const isPersonal = sql<boolean>`t.is_personal = 1`
 /** Reads personal tokens, without the tokens that were exchanged from them. */
 export const personalTokens = (
   handle: Handle,
-  tokens: LiveTokens,
+  tokens: () => LiveTokens,
 ): Pick<
   TokenStore,
   | 'personalOf'
@@ -38,7 +38,7 @@ export const personalTokens = (
 > => {
   const { read } = handle
   const personal = (now: number) =>
-    tokens
+    tokens()
       .select('c.name')
       .select(({ selectFrom }) =>
         selectFrom('oauth2server_token as former')
@@ -136,7 +136,7 @@ export const personalTokens = (
     },
 
     async personalNamed(userId, name) {
-      const rows = await tokens
+      const rows = await tokens()
         .where('t.user_id', '=', userId)
         .where(isPersonal)
         .where('t.successor_id', 'is', null)

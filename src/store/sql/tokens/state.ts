@@ -41,34 +41,35 @@ const stateFrom =
  */
 export const tokenStates = (
   handle: Handle,
-  tokens: LiveTokens,
+  tokens: () => LiveTokens,
 ): Pick<TokenStore, 'findByAccess' | 'findByFormer' | 'findByRefresh'> => {
   // The bearer check reads the token, client, owner and user in one query.
-  const withState = tokens
-    .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
-    .select(['c.allowed_scopes as client_scopes', 'c.state_seal as client_seal'])
-    .select(['c.created_at as client_created_at'])
-    .select(['c.user_id as owner_id', 'o.active as owner_active'])
-    .select(userColumnsOf(handle))
+  const withState = () =>
+    tokens()
+      .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
+      .select(['c.allowed_scopes as client_scopes', 'c.state_seal as client_seal'])
+      .select(['c.created_at as client_created_at'])
+      .select(['c.user_id as owner_id', 'o.active as owner_active'])
+      .select(userColumnsOf(handle))
   const stateFromRow = stateFrom(handle)
   const stateOf = onceFor(stateFromRow)
   const byAccess = lookup(
     handle,
     'tokens.findByAccess',
-    (match) => withState.where(match('t.access_token_digest')),
+    (match) => withState().where(match('t.access_token_digest')),
     (row) => row.access_token_digest,
   )
   const byFormer = lookup(
     handle,
     'tokens.findByFormer',
-    (match) => withState.where(match('t.former_digest')),
+    (match) => withState().where(match('t.former_digest')),
     (row) => row.former_digest ?? '',
   )
   const byRefresh = lookup(
     handle,
     'tokens.findByRefresh',
     (match) =>
-      withState
+      withState()
         .innerJoin('oauth2server_authorization as a', (join) =>
           join.on(byKey(handle, 'a.id', authorizationId)),
         )

@@ -19,9 +19,10 @@ const maxUsesPerStatement = 250
 
 export const sqlTokens = (handle: Handle): TokenStore => {
   const { read, write, hot, locking, transact } = handle
-  const tokens = liveTokens(handle)
-  const held = () => tokens.$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
-  const find = prepared(handle, read, 'tokens.find', (id) => tokens.where('t.id', '=', id))
+  // Built when a statement is built: most transactions run only statements that are compiled already.
+  const tokens = () => liveTokens(handle)
+  const held = () => tokens().$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
+  const find = prepared(handle, read, 'tokens.find', (id) => tokens().where('t.id', '=', id))
   const hold = prepared(handle, read, 'tokens.hold', (id) => held().where('t.id', '=', id))
   const ofAuthorization = prepared(handle, read, 'tokens.ofAuthorization', (id) =>
     held().where('t.authorization_id', '=', id),
@@ -69,7 +70,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async ofClient(clientId) {
-      const rows = await tokens
+      const rows = await tokens()
         .where('t.client_key', '=', keyOf(clientId))
         .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
         .execute()
