@@ -128,8 +128,8 @@ const layers: readonly Layer[] = [
   },
   {
     file: ['protocol/provider-operations.ts'],
-    may: [],
-    types: [...protocolTypes, 'model/', 'records/'],
+    may: ['records/'],
+    types: [...protocolTypes, 'model/'],
   },
   // Grants do not import each other, and neither do extensions. Only the lists of grants and extensions import them.
   { file: ['protocol/grants/built-in.ts'], may: ['protocol/grants/'], types: core },

@@ -1,5 +1,8 @@
 import type { SaveToken } from '../model/save-token.ts'
 import type { Records } from '../records/all-records.ts'
+import { findClient } from '../records/clients/client-rows.ts'
+import type { RecordsContext } from '../records/context.ts'
+import { findToken } from '../records/tokens/token-finder.ts'
 import type { ClientFinder, ProviderOperations } from './client-lookup.ts'
 import type { ServerContext } from './server-context.ts'
 
@@ -27,19 +30,19 @@ export interface ProviderOptions {
 
 /** Returns the provider operations. A function of the application replaces or wraps the built-in operation. */
 export const providerOperations = (
-  options: ProviderOptions,
-  { clients, tokens, users }: Records,
+  { getClient, getToken, getUser }: ProviderOptions,
+  { users }: Records,
+  context: RecordsContext,
 ): ProviderOperations => {
-  const { getClient, getToken, getUser } = options
   const builtIn: ProviderOperations = {
     // The hidden client of a personal token must not be used at any endpoint.
     async getClient(clientId) {
       if (typeof clientId !== 'string')
         throw new TypeError('getClient accepts the client ID, a text.')
-      const client = await clients.find(clientId)
+      const client = await findClient(clientId, context)
       return client?.isPersonal ? undefined : client
     },
-    getToken: tokens.find.bind(tokens),
+    getToken: (by) => findToken(by, context),
     getUser: users.withPassword.bind(users),
   }
   return {

@@ -4,6 +4,7 @@ import { BoundedMap } from '../model/bounded-map.ts'
 import type { LogSink } from '../model/log.ts'
 import { networkOf, siteNetworkOf } from '../model/network.ts'
 import { OAuthError } from '../model/oauth-error.ts'
+import { FairQueue } from '../queues/fair-queue.ts'
 import {
   type Limit,
   type LimitName,
@@ -100,8 +101,8 @@ export class Limits {
   readonly #localLimiters = new Map<string, RateLimiterMemory>()
   /** The number of attempts so far, from which each attempt derives the first place that it tries to take. */
   #attempts = 0
-  /** The last queued increment of each counter. */
-  readonly #turns = new Map<string, Promise<unknown>>()
+  /** Runs the increments of a counter one by one, because in PostgreSQL, each waiting increment would hold a connection. */
+  readonly #increments = new FairQueue({ maxRunningOfLane: 1 })
 
   constructor(transients: Transients, clock: () => number, options: LimitsOptions = {}) {
     this.#transients = transients
@@ -277,7 +278,7 @@ export class Limits {
     for (const place of [...filled, ...empty.slice(first), ...empty.slice(0, first)]) {
       const { key, capacity } = place
       const add = (by: number) =>
-        this.#inTurn(key, () => this.#transients.increment(key, ends, now, by))
+        this.#increments.run({ lane: key }, () => this.#transients.increment(key, ends, now, by))
       if ((await add(1)) <= capacity) return place
       // A concurrent attempt took the last room of this place.
       await add(-1)
@@ -289,7 +290,7 @@ export class Limits {
   async #release({ key, capacity }: Place, seconds: number): Promise<void> {
     const now = this.#clock()
     const ends = capacity === 1 ? now : now + seconds * 1000
-    await this.#inTurn(key, () => this.#transients.increment(key, ends, now, -1))
+    await this.#increments.run({ lane: key }, () => this.#transients.increment(key, ends, now, -1))
   }
 
   #refuseTaken(counter: Counter, places: readonly FoundPlace[], now: number): never {
@@ -332,21 +333,10 @@ export class Limits {
     const window = Math.floor(now / (seconds * 1000))
     const ends = (window + 1) * seconds * 1000
     const counter = `limit:${name}:${window}:${storedKey(limited)}`
-    const count = await this.#inTurn(counter, () => this.#transients.increment(counter, ends, now))
+    const count = await this.#increments.run({ lane: counter }, () =>
+      this.#transients.increment(counter, ends, now),
+    )
     return { count, wait: ends - now, isShared: true }
-  }
-
-  /**
-   * Runs the increments of a counter one by one, because in PostgreSQL, each waiting increment would hold a connection.
-   */
-  #inTurn<T>(counter: string, increment: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(counter) ?? Promise.resolve()).then(increment, increment)
-    this.#turns.set(counter, turn)
-    const remove = () => {
-      if (this.#turns.get(counter) === turn) this.#turns.delete(counter)
-    }
-    turn.then(remove, remove)
-    return turn
   }
 
   async #countLocally(counter: Counter): Promise<Count> {

@@ -76,7 +76,7 @@ export const buildRecords = (
   return {
     context,
     records: built,
-    provider: providerOperations(options, built),
+    provider: providerOperations(options, built, context),
     signingKeys,
     uses: new TokenUses(store, log),
     bounds,

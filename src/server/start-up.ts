@@ -66,48 +66,9 @@ export const checkedOptions = async (options: AuthorizationServerOptions) => {
     () => new ScopeRegistry(withoutRepetition([emailScope, ...openid, ...own])),
   )
   if (settings && scopes) attempt(() => checkDefaultScopes(settings, scopes))
-  if (settings) problems.push(...cacheProblems(settings, options))
-  if (options.resourceOwner !== undefined && settings?.loginUrl === null) {
-    problems.push(
-      'loginUrl (OAUTH2SERVER_LOGIN_URL), the URL where users log in, is required with resourceOwner.',
-    )
-  }
-  if (options.resourceOwner === undefined && (settings?.logoutUrl ?? null) !== null) {
-    problems.push(
-      'logoutUrl (OAUTH2SERVER_LOGOUT_URL) requires resourceOwner: the built-in login has its own logout.',
-    )
-  }
-  if (options.users && !options.resourceOwner && !options.users.withPassword) {
-    problems.push(
-      'users needs the option resourceOwner, for your own login, or withPassword in users, for the built-in login: without one of them, nobody can log in.',
-    )
-  }
-  if (options.sendUserLink && (options.users || options.resourceOwner)) {
-    problems.push(
-      'sendUserLink requires the built-in users and the built-in login: remove sendUserLink, or the options users and resourceOwner.',
-    )
-  }
-  if (settings?.signUp && !options.sendUserLink)
-    problems.push('signUp (OAUTH2SERVER_SIGN_UP) needs the option sendUserLink.')
-  if (settings?.allowFrontChannelIdTokens && !settings.openidConnect) {
-    problems.push(
-      'allowFrontChannelIdTokens (OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS) requires openidConnect (OAUTH2SERVER_OPENID_CONNECT).',
-    )
-  }
-  if (settings?.requireDpopNonce && settings.dpop === 'off') {
-    problems.push(
-      'requireDpopNonce (OAUTH2SERVER_REQUIRE_DPOP_NONCE) requires dpop (OAUTH2SERVER_DPOP).',
-    )
-  }
+  problems.push(...combinationProblems(settings, options))
   if (settings) attempt(() => checkTokenLength(settings))
   problems.push(...extensionProblems(options.extensions ?? []))
-  const needsInitialToken =
-    settings?.dynamicRegistration === 'token' && settings.initialAccessToken === null
-  if (needsInitialToken && options.registerClient === undefined) {
-    problems.push(
-      'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
-    )
-  }
   const resources =
     scopes && attempt(() => checkedResources(options.resources ?? [], scopes, issuer))
   if (settings && issuer && resources)
@@ -202,19 +163,55 @@ const cacheTypeOf = ({ cacheType, transients }: AuthorizationServerOptions): unk
   return transients ? 'redis' : 'database'
 }
 
-const cacheProblems = (
-  { cacheType }: Settings,
-  { transients }: AuthorizationServerOptions,
+/** Returns the problems of settings and options that require or exclude each other. */
+const combinationProblems = (
+  settings: Settings | undefined,
+  { users, resourceOwner, sendUserLink, registerClient, transients }: AuthorizationServerOptions,
 ): readonly string[] => {
-  if (cacheType === 'redis' && !transients)
-    return [
+  const { cacheType, loginUrl, logoutUrl = null, dynamicRegistration } = settings ?? {}
+  const problems: readonly (readonly [isPresent: unknown, sentence: string])[] = [
+    [
+      cacheType === 'redis' && !transients,
       'cacheType (OAUTH2_CACHE_TYPE) redis needs the option transients (OAUTH2_CACHE_REDIS_URL): the URL of Redis.',
-    ]
-  if (cacheType !== 'redis' && transients)
-    return [
+    ],
+    [
+      settings && cacheType !== 'redis' && transients,
       `cacheType (OAUTH2_CACHE_TYPE) ${cacheType} cannot be combined with the option transients: remove one of them.`,
-    ]
-  return []
+    ],
+    [
+      resourceOwner && loginUrl === null,
+      'loginUrl (OAUTH2SERVER_LOGIN_URL), the URL where users log in, is required with resourceOwner.',
+    ],
+    [
+      !resourceOwner && logoutUrl !== null,
+      'logoutUrl (OAUTH2SERVER_LOGOUT_URL) requires resourceOwner: the built-in login has its own logout.',
+    ],
+    [
+      users && !resourceOwner && !users.withPassword,
+      'users needs the option resourceOwner, for your own login, or withPassword in users, for the built-in login: without one of them, nobody can log in.',
+    ],
+    [
+      sendUserLink && (users || resourceOwner),
+      'sendUserLink requires the built-in users and the built-in login: remove sendUserLink, or the options users and resourceOwner.',
+    ],
+    [
+      settings?.signUp && !sendUserLink,
+      'signUp (OAUTH2SERVER_SIGN_UP) needs the option sendUserLink.',
+    ],
+    [
+      settings?.allowFrontChannelIdTokens && !settings.openidConnect,
+      'allowFrontChannelIdTokens (OAUTH2SERVER_ALLOW_FRONT_CHANNEL_ID_TOKENS) requires openidConnect (OAUTH2SERVER_OPENID_CONNECT).',
+    ],
+    [
+      settings?.requireDpopNonce && settings.dpop === 'off',
+      'requireDpopNonce (OAUTH2SERVER_REQUIRE_DPOP_NONCE) requires dpop (OAUTH2SERVER_DPOP).',
+    ],
+    [
+      dynamicRegistration === 'token' && settings?.initialAccessToken === null && !registerClient,
+      'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
+    ],
+  ]
+  return problems.flatMap(([isPresent, sentence]) => (isPresent ? [sentence] : []))
 }
 
 const entryPoints = async ({

@@ -12,13 +12,40 @@ import type {
 import type { RecordsContext } from '../context.ts'
 import { refusedRow } from '../seals/refused-row.ts'
 
+/** The value of an access token or of a refresh token. */
+export interface TokenQuery {
+  readonly accessToken?: string
+  readonly refreshToken?: string
+}
+
+const isQuery = (by: unknown): by is TokenQuery => {
+  if (typeof by !== 'object' || by === null) return false
+  const { accessToken, refreshToken }: { accessToken?: unknown; refreshToken?: unknown } = by
+  return isTextOrAbsent(accessToken) && isTextOrAbsent(refreshToken)
+}
+
+const isTextOrAbsent = (value: unknown): boolean => value === undefined || typeof value === 'string'
+
+/** Does the same as `Tokens.find`. */
+export const findToken = async (
+  by: TokenQuery,
+  context: RecordsContext,
+): Promise<FoundToken | undefined> => {
+  if (!isQuery(by))
+    throw new TypeError('The argument must be { accessToken } or { refreshToken }, each a text.')
+  const { accessToken, refreshToken } = by
+  if (accessToken !== undefined) return findByAccess(accessToken, context)
+  return refreshToken === undefined ? undefined : findByRefresh(refreshToken, context)
+}
+
 /** Finds a token by its access token. */
-export const findByAccess = async (
+const findByAccess = async (
   accessToken: string,
   context: RecordsContext,
 ): Promise<FoundToken | undefined> => {
   const { store, settings } = context
-  if (hasBadChecksum(settings.tokenPersonalPrefix, accessToken)) return undefined
+  const { tokenPersonalPrefix: prefix } = settings
+  if (prefix !== '' && hasBadChecksum(prefix, accessToken)) return undefined
   const row = await store.tokens.findByAccess(digestOf('access_token', accessToken))
   // Search for a replaced access token only if no current access token matches.
   return row ? opened(row, accessToken, context) : findFormer(accessToken, context)

@@ -19,7 +19,7 @@ import {
   type PersonalTokenOptions,
 } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
-import { findByAccess, findByRefresh } from './token-finder.ts'
+import { findToken, type TokenQuery } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
 /** Issues, finds and revokes tokens. `PersonalTokens` issues the personal tokens. */
@@ -83,12 +83,8 @@ export class Tokens {
    * Finds a token by its access token or, if none is passed, by its refresh token. Also finds personal tokens.
    * @throws TypeError for any other argument
    */
-  async find(by: TokenQuery): Promise<FoundToken | undefined> {
-    if (!isQuery(by))
-      throw new TypeError('The argument must be { accessToken } or { refreshToken }, each a text.')
-    const { accessToken, refreshToken } = by
-    if (accessToken !== undefined) return findByAccess(accessToken, this.#context)
-    return refreshToken === undefined ? undefined : findByRefresh(refreshToken, this.#context)
+  find(by: TokenQuery): Promise<FoundToken | undefined> {
+    return findToken(by, this.#context)
   }
 
   /** Lists the IDs of a user's personal tokens with this name. */
@@ -154,20 +150,6 @@ export class Tokens {
     )
   }
 }
-
-/** The value of an access token or of a refresh token. */
-interface TokenQuery {
-  readonly accessToken?: string
-  readonly refreshToken?: string
-}
-
-const isQuery = (by: unknown): by is TokenQuery => {
-  if (typeof by !== 'object' || by === null) return false
-  const { accessToken, refreshToken }: { accessToken?: unknown; refreshToken?: unknown } = by
-  return isTextOrAbsent(accessToken) && isTextOrAbsent(refreshToken)
-}
-
-const isTextOrAbsent = (value: unknown): boolean => value === undefined || typeof value === 'string'
 
 // `Array.isArray` does not narrow readonly arrays.
 const isList = (value: object): value is readonly string[] => Array.isArray(value)
