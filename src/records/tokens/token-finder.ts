@@ -38,7 +38,9 @@ export const findToken = async (
   return refreshToken === undefined ? undefined : findByRefresh(refreshToken, context)
 }
 
-/** Finds a token by its access token. */
+/** Returns `findToken` for a context. */
+export const tokenFinder = (context: RecordsContext) => (by: TokenQuery) => findToken(by, context)
+
 const findByAccess = async (
   accessToken: string,
   context: RecordsContext,
