@@ -84,7 +84,9 @@ export class FairQueue {
     return new Promise((resolve, reject) => {
       const start = () => {
         this.#count(requester, 1)
-        work()
+        // An error that the work throws before its first promise also ends the job.
+        const run = async () => work()
+        run()
           .then(resolve, reject)
           .finally(() => {
             this.#count(requester, -1)

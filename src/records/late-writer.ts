@@ -6,7 +6,7 @@ const maxPageWait = 20
 /** Collects values in memory and writes them together, some time after the first. No request waits for the write. */
 export abstract class LateWriter {
   readonly #delay: number
-  #writing: Promise<void> = Promise.resolve()
+  #writing: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
   /** @param delay milliseconds for which values are collected */
@@ -25,9 +25,14 @@ export abstract class LateWriter {
   /** Waits for a write in progress, and then writes the collected values. The promise never rejects. */
   flush(): Promise<void> {
     this.#cancel()
+    const write = async () => this.write()
     // An error of the log function must not end the process or block the next write.
-    this.#writing = this.#writing.then(() => this.write()).catch(() => undefined)
-    return this.#writing
+    const writing = (this.#writing?.then(write) ?? write()).catch(() => undefined)
+    this.#writing = writing
+    void writing.then(() => {
+      if (this.#writing === writing) this.#writing = undefined
+    })
+    return writing
   }
 
   /** Writes the collected values before a page reads them. Stops waiting after `maxPageWait`. */

@@ -25,6 +25,15 @@ const held = (maxWaiting: number) => {
 }
 
 describe('FairQueue', () => {
+  test('a job that throws before it returns a promise is rejected, and its lane continues [T4790]', async () => {
+    const queue = new FairQueue({ maxRunningOfLane: 1 })
+    const broken = () => {
+      throw new Error('broken')
+    }
+    await expect(queue.run(stranger('a'), broken)).rejects.toThrow('broken')
+    expect(await queue.run(stranger('a'), async () => 'next')).toBe('next')
+  })
+
   test('a lane with slow jobs takes at most its share, and the other lanes continue [T3513]', async () => {
     const queue = new FairQueue({ maxRunning: 4, maxRunningOfLane: 2, maxWaiting: 100, full })
     const started: string[] = []
