@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TokenFields } from '../../model/entities/token.ts'
+import type { LogSink } from '../../model/log.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
-import type { RecordsContext } from '../context.ts'
+import type { Store } from '../../store/store.ts'
 
 /** The maximum number of stored rotated refresh tokens of one authorization. */
 const rotatedPerAuthorization = 1_000
@@ -39,7 +41,12 @@ export const oneOf = (many: number): (() => boolean) => {
   }
 }
 
-type Context = Pick<RecordsContext, 'store' | 'settings' | 'clock' | 'log'>
+interface Context {
+  readonly store: Store
+  readonly settings: Settings
+  readonly clock: () => number
+  readonly log: LogSink
+}
 
 /** Deletes up to `limit` rows, and returns their number. The number is less than `limit` if no further rows exist. */
 type DeleteBatch = (limit: number) => Promise<number>
