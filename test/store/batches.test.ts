@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../src/store/contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../../src/store/sql/batches.ts'
@@ -34,8 +34,13 @@ const recorded = ({
   return { add, runs, end }
 }
 
+/** Waits until a scheduled batch has begun. */
+const turn = async (): Promise<void> => {
+  for (let turns = 0; turns < 3; turns += 1) await setImmediate()
+}
+
 describe('batches', () => {
-  test('runs the items of an event loop iteration in one batch, and returns the result of each item to the caller of the item', async () => {
+  test('runs the items of a turn of the event loop in one batch, and returns the result of each item to the caller of the item', async () => {
     const { add, runs, end } = recorded()
     const responses = [add(1), add(2), add(3)]
     expect(runs).toEqual([])
@@ -45,7 +50,7 @@ describe('batches', () => {
     expect(await Promise.all(responses)).toEqual([10, 20, 30])
   })
 
-  test('runs a single item at the end of the event loop iteration, without waiting for further items', async () => {
+  test('runs a single item within two turns of the event loop, without waiting for further items', async () => {
     const { add, runs, end } = recorded()
     const response = add(1)
     await turn()

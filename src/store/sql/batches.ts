@@ -24,7 +24,7 @@ export interface BatchOptions<Item, Result> {
 }
 
 /**
- * Combines the calls of one iteration of the event loop, or the calls that waited for a running batch. The callers
+ * Combines the calls of two turns of the event loop, or the calls that waited for a running batch. The callers
  * receive their results after the whole batch. If an error rolled back the batch, each item is retried alone.
  */
 export const batched = <Item, Result>({
@@ -74,7 +74,8 @@ export const batched = <Item, Result>({
       waiting.push({ item, resolve, reject })
       if (isScheduled || running >= maxConcurrent) return
       isScheduled = true
-      setImmediate(begin)
+      // Requests that arrived together may call in consecutive turns.
+      setImmediate(() => setImmediate(begin))
     })
 }
 
