@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { entities } from '../../src/model/entities/all.ts'
-import { claimsOf, entity } from '../../src/model/entities/entity.ts'
+import { claimsOf, entity, picked } from '../../src/model/entities/entity.ts'
 import { flag, having, list, nullable, number, text } from '../../src/model/entities/field.ts'
 import { sessionCodec } from '../../src/model/entities/session.ts'
 import { check } from '../properties/check.ts'
@@ -79,6 +79,13 @@ describe('an entity', () => {
     expect(claims({ ...record, tones: ['x'] })).toEqual([...first, 'x', 0])
     // Otherwise, the claims of `hue` could equal the claims of the earlier columns.
     expect(claims({ ...record, hue: 'y' })).toEqual([...first, '', 0, 'y'])
+  })
+
+  test('claims that cover some fields do not cover the other fields of later columns [T4782]', () => {
+    const some = claimsOf('part', picked(fields, ['isOn', 'names', 'tones']))
+    expect(some({ ...record, depth: 8, hue: 'y' })).toEqual(['part', true, 'a b'])
+    expect(some({ ...record, tones: ['x'] })).toEqual(['part', true, 'a b', 'x'])
+    expect(some.isSame(record, { ...record, depth: 8, hue: 'y' })).toBe(true)
   })
 
   test('two records are the same exactly if all their claims are equal [T4781]', () => {

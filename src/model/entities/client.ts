@@ -7,6 +7,7 @@ import {
   entity,
   type InputOf,
   inputOf,
+  picked,
   type RecordOf,
 } from './entity.ts'
 import {
@@ -121,11 +122,7 @@ export const clientInput = inputOf(fields)
 /** The default fields of a client. */
 export const blankClient = blankOf(fields)
 export const clientClaims = claimsOf('client', fields)
-/**
- * The claims of the columns of a client that a token look-up reads. These columns have a separate seal, so that the
- * look-up does not read the other columns.
- */
-export const clientStateClaims = claimsOf('client_state', fields, [
+const state = picked(fields, [
   'clientKey',
   'clientId',
   'name',
@@ -133,6 +130,11 @@ export const clientStateClaims = claimsOf('client_state', fields, [
   'isDisabled',
   'allowedScopes',
 ])
+/**
+ * The claims of the columns of a client that a token look-up reads. These columns have a separate seal, so that the
+ * look-up does not read the other columns.
+ */
+export const clientStateClaims = claimsOf('client_state', state)
 
 const row = {
   fields,

@@ -212,6 +212,12 @@ type LaterOf<F extends Fields> = {
   [Name in keyof F]: F[Name] extends { readonly since: number } ? Name : never
 }[keyof F]
 
+/** Returns some of the fields, in the order of the names. */
+export const picked = <F extends Fields, Name extends keyof F & string>(
+  fields: F,
+  names: readonly Name[],
+) => Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<F, Name>
+
 /** Returns the claims of a record. */
 export interface ClaimsOf<R> {
   (record: R): Claims

@@ -1,5 +1,5 @@
 import type { User } from '../user.ts'
-import { claimsOf, entity } from './entity.ts'
+import { claimsOf, entity, picked } from './entity.ts'
 import { flag, nullable, number, sealed, text, userKey } from './field.ts'
 
 const fields = {
@@ -11,8 +11,9 @@ const fields = {
 } satisfies Record<Exclude<keyof User, 'createdAt'>, unknown>
 /** The claims of a built-in user. The password hash has a separate seal. */
 export const userClaims = claimsOf('user', fields)
+const identity = picked(fields, ['id', 'email'])
 /** The claims of a password hash. */
-export const passwordClaims = claimsOf('password', fields, ['id', 'email'])
+export const passwordClaims = claimsOf('password', identity)
 
 const row = {
   ...fields,
