@@ -15,7 +15,7 @@ import pLimit from 'p-limit'
 import { digestOf } from '../../src/crypto/digest.ts'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import { type AuthorizationServer, createAuthorizationServer } from '../../src/index.ts'
-import { accessClaims, refreshClaims } from '../../src/model/entities/token.ts'
+import { accessClaims, blankToken, refreshClaims } from '../../src/model/entities/token.ts'
 import { fromEnvironment } from '../../src/server/environment/environment.ts'
 import { storeOf } from '../support/internals.ts'
 import { LoadClient, type Pair } from './client.ts'
@@ -83,23 +83,16 @@ const fill = async (
           revokedAt: null,
         })
         const fields = {
+          ...blankToken,
           clientId,
           clientKey,
           userId,
           authorizationId: authorizationId ?? null,
-          tokenType: 'bearer',
           expires: ends,
           refreshExpires: ends,
           scopes,
-          isPersonal: false,
-          isInternal: false,
           createdAt,
-          resources: [],
-          keyThumbprint: null,
-          sector: null,
-          loginDigest: null,
-          parentId: null,
-        } as const
+        }
         const pair = { accessToken: secret(), refreshToken: secret() }
         const accessDigest = digestOf('access_token', pair.accessToken)
         const refreshDigest = digestOf('refresh_token', pair.refreshToken)
