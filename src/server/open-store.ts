@@ -76,9 +76,10 @@ const startClock = async (
       database: async () => aroundStore({ name: 'now' }, now),
       log,
     })
+  const kind = 'last sweep'
   const lastSweep = {
-    read: async () => (await sweeperNotes.find('last sweep', ['']))[0]?.at,
-    write: (at: number) => sweeperNotes.put('last sweep', { key: '', at }),
+    read: async () => (await sweeperNotes.select({ kind }))[0]?.at,
+    write: (at: number) => sweeperNotes.put({ kind, key: '', at }),
   }
   return new MachineClock({ ...sources, lastSweep })
 }

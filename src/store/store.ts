@@ -1,3 +1,5 @@
+import type { SecretKey } from '../model/entities/secret-key.ts'
+import type { StoredSigningKey } from '../model/entities/signing-key.ts'
 import type { UserKeyType, UsersLocation } from '../model/user-table.ts'
 import type { AuditCheckpointStore, AuditStore } from './contract/audit.ts'
 import type { AuditCountStore } from './contract/audit-counts.ts'
@@ -5,11 +7,12 @@ import type { AuthorizationStore, ConsentStore } from './contract/authorizations
 import type { ClientLoginStore } from './contract/client-logins.ts'
 import type { ClientLogoStore } from './contract/client-logos.ts'
 import type { ClientStore, RecalledClient } from './contract/clients.ts'
-import type { SecretKeyStore, SigningKeyStore } from './contract/keys.ts'
+import type { Expiring } from './contract/expiring.ts'
 import type { LogoutNoticeStore } from './contract/logout-notices.ts'
+import type { Rows } from './contract/rows.ts'
 import type { SealedStore } from './contract/sealed.ts'
 import type { SessionStore } from './contract/sessions.ts'
-import type { ExpiredStore, RemovalStore, SweeperNoteStore } from './contract/sweeper.ts'
+import type { RemovalStore, SweeperNoteStore } from './contract/sweeper.ts'
 import type { TokenStore } from './contract/tokens.ts'
 import type { Transients } from './contract/transients.ts'
 import type { UserDataStore, UserStore } from './contract/users.ts'
@@ -33,10 +36,11 @@ export interface Store {
   readonly userData: UserDataStore
   readonly removals: RemovalStore
   readonly sweeperNotes: SweeperNoteStore
-  readonly expired: ExpiredStore
   readonly transients: Transients
-  readonly secretKeys: SecretKeyStore
-  readonly signingKeys: SigningKeyStore
+  /** The short-lived values in the database, even if `transients` is another store. */
+  readonly transientRows: Expiring
+  readonly secretKeys: Rows<SecretKey>
+  readonly signingKeys: Rows<StoredSigningKey>
   readonly sealed: SealedStore
   readonly audit: AuditStore
   readonly auditCheckpoints: AuditCheckpointStore

@@ -220,7 +220,7 @@ test('sweep --dry-run prints the rows to delete and changes nothing; sweep delet
   const user = await server.users.create({ email: 'me@example.org', password: null })
   await server.tokens.createPersonal('Short', user.id, { expiresIn: 3_600 })
   await storeOf(server).transients.put('x', 'x', 1, 0)
-  await storeOf(server).sweeperNotes.put('missing user', { key: '5', at: 0 })
+  await storeOf(server).sweeperNotes.put({ kind: 'missing user', key: '5', at: 0 })
   await server.close()
   const plan = [
     '1 tokens: expired, and cannot be refreshed',

@@ -202,7 +202,7 @@ describe('deletions in batches', () => {
     let second: (() => Promise<unknown>) | undefined
     const aroundStore: AroundStore = async ({ name }, run) => {
       const result = await run()
-      if (name === 'removals.list' && Array.isArray(result) && result.length === 0) {
+      if (name === 'removals.select' && Array.isArray(result) && result.length === 0) {
         // The background removal has just found nothing more to remove.
         const deletion = second
         second = undefined

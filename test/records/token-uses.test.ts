@@ -176,7 +176,7 @@ describe('the last use of a token', () => {
     const [deleted, other] = [await fixture.aToken(), await fixture.aToken()]
     await fixture.use(deleted, 1_000)
     await fixture.use(other, 1_000)
-    await fixture.store.tokens.delete(deleted)
+    await fixture.store.tokens.delete({ id: deleted })
     await fixture.uses.flush()
     expect(fixture.log).toEqual([])
     expect((await fixture.lastUse(other))?.at).toBe(1_000)

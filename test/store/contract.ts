@@ -266,15 +266,21 @@ export const storeContract = (
         expect(await other.authorizations.find(authorizationId)).toBeUndefined()
         expect(await other.consents.find(userId, clientId)).toBeUndefined()
         const removal = { kind: 'client', key: clientKey(clientId) } as const
-        expect(await other.removals.list(null, 1_000)).toContainEqual({ ...removal, at: 1 })
+        expect(await other.removals.select({}, { limit: 1_000 })).toContainEqual({
+          ...removal,
+          at: 1,
+        })
         const removed: number[] = []
         for (let rows = 1; rows > 0; removed.push(rows))
           rows = await store.removals.removeSome(removal, 10)
         // The calls delete the token, its rotated refresh token, the authorization and the consent.
         expect(removed).toEqual([1, 1, 1, 1, 0])
         expect(await other.tokens.findRotated(rotated.digest)).toBeUndefined()
-        await store.removals.delete({ ...removal, at: 1 })
-        expect(await other.removals.list(null, 1_000)).not.toContainEqual({ ...removal, at: 1 })
+        await store.removals.delete(removal)
+        expect(await other.removals.select({}, { limit: 1_000 })).not.toContainEqual({
+          ...removal,
+          at: 1,
+        })
       })
 
       test('a new client with a former ID but another key does not inherit rows', async () => {
@@ -290,7 +296,7 @@ export const storeContract = (
         expect(await other.tokens.findByAccess(row.accessDigest)).toBeUndefined()
         expect(await other.authorizations.find(authorizationId)).toBeUndefined()
         expect(await other.consents.find(userId, clientId)).toBeUndefined()
-        expect(await other.removals.list(null, 1_000)).toContainEqual({
+        expect(await other.removals.select({}, { limit: 1_000 })).toContainEqual({
           kind: 'client',
           key: former,
           at: 1,
@@ -384,8 +390,8 @@ export const storeContract = (
       test('a new token gets a greater ID than a deleted token', async () => {
         const clientId = await aClient(store)
         const first = Number(await store.tokens.insert(tokenRow({ clientId })))
-        expect(await store.tokens.delete(first)).toBe(true)
-        expect(await store.tokens.delete(first)).toBe(false)
+        expect(await store.tokens.delete({ id: first })).toBe(1)
+        expect(await store.tokens.delete({ id: first })).toBe(0)
         expect(Number(await other.tokens.insert(tokenRow({ clientId })))).toBeGreaterThan(first)
       })
 
@@ -479,7 +485,7 @@ export const storeContract = (
         await other.clients.update(clientId, { ...client, fields }, 1)
         expect((await find())?.client.isDisabled).toBe(true)
         expect((await store.clients.find(clientId))?.fields.isDisabled).toBe(true)
-        await other.tokens.delete(id)
+        await other.tokens.delete({ id })
         expect(await find()).toBeUndefined()
       })
 
@@ -785,10 +791,10 @@ export const storeContract = (
         expect(found?.session).toEqual(row)
         expect(found?.user).toMatchObject({ id: userId, isAdmin: true, active: true })
         const touched = { ...row, lastSeenAt: 9, seal: sealed() }
-        await store.sessions.touch(touched)
+        await store.sessions.update({ id: row.id }, touched)
         expect((await other.sessions.find(row.id))?.session).toEqual(touched)
-        expect(await store.sessions.delete(row.id)).toBe(true)
-        expect(await store.sessions.delete(row.id)).toBe(false)
+        expect(await store.sessions.delete({ id: row.id })).toBe(1)
+        expect(await store.sessions.delete({ id: row.id })).toBe(0)
         expect(await other.sessions.find(row.id)).toBeUndefined()
       })
 
@@ -801,13 +807,13 @@ export const storeContract = (
         expect((await store.sessions.find(row.id))?.session).toEqual(row)
       })
 
-      test('deleteOfUser() deletes all sessions of a user, and delete() of a user deletes the sessions too', async () => {
+      test('delete() deletes all sessions of a user, and a deletion of the user deletes the sessions too', async () => {
         const [userId, another] = [await aUser(store), await aUser(store)]
         const kept = sessionRow({ userId: another })
         for (const row of [sessionRow({ userId }), sessionRow({ userId }), kept])
           await store.sessions.insert(row)
-        expect(await store.sessions.deleteOfUser(userId)).toBe(2)
-        expect(await store.sessions.deleteOfUser(userId)).toBe(0)
+        expect(await store.sessions.delete({ userId: userId })).toBe(2)
+        expect(await store.sessions.delete({ userId: userId })).toBe(0)
         expect(await other.sessions.find(kept.id)).toBeDefined()
         await store.users.delete(another, 1)
         expect(await other.sessions.find(kept.id)).toBeUndefined()
@@ -849,7 +855,9 @@ export const storeContract = (
       })
 
       test('deleteExpired() deletes expired and idle sessions up to the limit', async () => {
-        while ((await store.sessions.deleteExpired(1_000_000, 1_000_000, 100)) > 0);
+        while (
+          (await store.sessions.deleteExpired({ now: 1_000_000, idleSince: 1_000_000 }, 100)) > 0
+        );
         const userId = await aUser(store)
         const rows = [
           sessionRow({ userId, expiresAt: 10, lastSeenAt: 10 }),
@@ -857,10 +865,10 @@ export const storeContract = (
           sessionRow({ userId, expiresAt: 11, lastSeenAt: 5 }),
         ]
         for (const row of rows) await store.sessions.insert(row)
-        expect(await store.sessions.deleteExpired(10, 4, 1)).toBe(1)
-        expect(await store.sessions.deleteExpired(10, 4, 100)).toBe(1)
-        expect(await store.sessions.deleteExpired(10, 4, 100)).toBe(0)
-        expect(await other.sessions.deleteOfUser(userId)).toBe(1)
+        expect(await store.sessions.deleteExpired({ now: 10, idleSince: 4 }, 1)).toBe(1)
+        expect(await store.sessions.deleteExpired({ now: 10, idleSince: 4 }, 100)).toBe(1)
+        expect(await store.sessions.deleteExpired({ now: 10, idleSince: 4 }, 100)).toBe(0)
+        expect(await other.sessions.delete({ userId: userId })).toBe(1)
       })
     })
 
@@ -933,14 +941,14 @@ export const storeContract = (
 
     describe('secret keys', () => {
       test('IDs are added once', async () => {
-        await store.secretKeys.add('k1', 1)
-        await other.secretKeys.add('k1', 2)
-        await other.secretKeys.add('k2', 3)
-        expect([...(await store.secretKeys.ids())].sort()).toEqual(['k1', 'k2'])
-        await other.secretKeys.delete('k1')
-        await other.secretKeys.delete('k1')
-        expect(await store.secretKeys.ids()).toEqual(['k2'])
-        await store.secretKeys.delete('k2')
+        await store.secretKeys.insert({ id: 'k1', createdAt: 1 })
+        await other.secretKeys.insert({ id: 'k1', createdAt: 2 })
+        await other.secretKeys.insert({ id: 'k2', createdAt: 3 })
+        expect((await store.secretKeys.select()).map(({ id }) => id)).toEqual(['k1', 'k2'])
+        await other.secretKeys.delete({ id: 'k1' })
+        await other.secretKeys.delete({ id: 'k1' })
+        expect(await store.secretKeys.select()).toEqual([{ id: 'k2', createdAt: 3 }])
+        await store.secretKeys.delete({ id: 'k2' })
       })
     })
 
@@ -963,11 +971,11 @@ export const storeContract = (
         expect(ids).toHaveLength(10)
         expect(new Set(ids).size).toBe(10)
         expect(await other.logoutNotices.claim(1_999, 3_000, all)).toEqual([])
-        await store.logoutNotices.retry(ids[0] ?? '', 1_500)
+        await store.logoutNotices.update({ id: ids[0] ?? '' }, { dueAt: 1_500 })
         expect(await other.logoutNotices.claim(1_500, 2_000, all)).toMatchObject([
           { id: ids[0], attempts: 2, userId: String(user), sid: 'sid-1' },
         ])
-        for (const id of ids.slice(1)) await store.logoutNotices.delete(id)
+        expect(await store.logoutNotices.delete({ id: ids.slice(1) })).toBe(9)
         expect(await store.logoutNotices.claim(2_000, 3_000, all)).toHaveLength(1)
         expect(await store.logoutNotices.deleteExpired(9_000, 10)).toBe(1)
       })

@@ -1,4 +1,6 @@
 import type { Sealed } from '../../src/crypto/sealed.ts'
+import type { Expiring } from '../../src/store/contract/expiring.ts'
+import type { Rows, Where } from '../../src/store/contract/rows.ts'
 import type { SealedRows } from '../../src/store/contract/sealed.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
@@ -23,6 +25,25 @@ import {
 const now = 500
 const first = { after: null, limit: 10 }
 const later = { after: '900.zzz', limit: 10 }
+
+/** Runs the operations on the rows of a table. The row remains. */
+const everyRowOperation = async <Row, Fields>(
+  of: Rows<Row, Fields>,
+  row: Row,
+  where: Where<Fields>,
+): Promise<void> => {
+  await of.insert(row)
+  await of.put(row)
+  await of.update(where, where as Partial<Fields>)
+  await of.select(where)
+  await of.delete(where)
+  await of.insert(row)
+}
+
+const expiring = async <End>(of: Expiring<End>, end: End): Promise<void> => {
+  await of.countExpired(end, 10)
+  await of.deleteExpired(end, 10)
+}
 
 const users = async ({ users: store }: Store): Promise<void> => {
   const row = userRow()
@@ -104,15 +125,15 @@ const tokens = async (store: Store): Promise<void> => {
   await of.rewrite(id, next)
   await of.touch(new Map([[id, { at: 1, address: '::1' }]]))
   await of.noteScopes(new Map([[id, ['notes:read']]]))
-  await of.deletePrevious(id)
-  await of.deleteChildren(id)
-  await of.deleteExpired(1, 10)
+  await of.delete({ successorId: id })
+  await of.delete({ parentId: id })
+  await expiring(of, 1)
   await of.deleteRotated(1, { before: 1, keep: 5, limit: 10 })
   for (const owner of [userId, null])
     for (const keep of [0, 5])
       await of.deleteOldestOwn({ clientKey: 1, userId: owner }, { keep, limit: 10 })
   await of.deleteOldestChildren(id, { keep: 0, limit: 10 })
-  await of.delete(id)
+  await of.delete({ id })
   await of.restore(id, next)
   await of.insert(tokenRow({ clientId }))
 }
@@ -131,7 +152,7 @@ const authorizations = async (store: Store): Promise<void> => {
   await of.revoke(id, now)
   await of.revokeOfUser(userId, clientId, now, 10)
   await of.revokeOfUser(userId, null, now, 10)
-  await of.deleteExpired(1, 10)
+  await expiring(of, 1)
 }
 
 const consents = async (store: Store): Promise<void> => {
@@ -154,14 +175,14 @@ const sessions = async (store: Store): Promise<void> => {
   const row = sessionRow({ userId })
   await of.insert(row)
   await of.find(row.id)
-  await of.touch({ ...row, lastSeenAt: 2 })
+  await everyRowOperation(of, row, { id: row.id })
+  await of.update({ id: row.id }, { lastSeenAt: 2, seal: row.seal })
   await of.ofUser(userId, first)
   await of.ofUser(userId, later)
   await of.deleteOldest(userId, 5, { now: 1, idleSince: 1 })
-  await of.deleteOfUser(userId, row.id)
-  await of.deleteOfUser(userId)
-  await of.delete(row.id)
-  await of.deleteExpired(1, 1, 10)
+  await of.delete({ userId, id: { not: row.id } })
+  await of.delete({ userId })
+  await expiring(of, { now: 1, idleSince: 1 })
 }
 
 const logoutNotices = async ({ logoutNotices: of }: Store): Promise<void> => {
@@ -169,9 +190,9 @@ const logoutNotices = async ({ logoutNotices: of }: Store): Promise<void> => {
   await of.add([{ clientKey: 1, sid: 'sid' }], 1, times, 10)
   const share = { limit: 10, each: 5, busyUsers: ['2'], busyClients: [2] }
   const [notice] = await of.claim(2, 5, share)
-  await of.retry(notice?.id ?? '', 3)
-  await of.delete(notice?.id ?? '')
-  await of.deleteExpired(9, 10)
+  await of.update({ id: notice?.id ?? '' }, { dueAt: 3 })
+  if (notice) await everyRowOperation(of, notice, { id: notice.id })
+  await expiring(of, 9)
 }
 
 const clientLogins = async (store: Store): Promise<void> => {
@@ -181,12 +202,13 @@ const clientLogins = async (store: Store): Promise<void> => {
   const login = { session: 'one', sid: 'sid', clientKey, userId, isOffline: false, expiresAt: 9 }
   await of.insert({ ...login, authorizationId: 1 })
   await of.insert({ ...login, authorizationId: null })
-  await of.deleteOf(1)
-  await of.move('one', 'two')
-  await of.takeOfSession('two')
-  await of.takeEnded(userId)
-  await of.takeOfUser(userId)
-  await of.deleteExpired(1, 10)
+  await of.delete({ id: '1' })
+  await of.update({ session: 'one' }, { session: 'two' })
+  await of.take({ session: 'two' })
+  await of.take({ userId, hasEnded: true })
+  await of.take({ userId })
+  await everyRowOperation(of, { ...login, authorizationId: 2 }, { id: '2' })
+  await expiring(of, 1)
 }
 
 const clientLogos = async (store: Store): Promise<void> => {
@@ -215,16 +237,14 @@ const transients = async ({ transients: of }: Store): Promise<void> => {
 
 const signingKeys = async ({ signingKeys: of }: Store): Promise<void> => {
   const key = signingKeyRow()
-  await of.insert(key)
-  await of.all()
-  await of.delete(key.id)
+  await everyRowOperation(of, key, { id: key.id })
 }
 
 const others = async ({
   userData,
   removals,
   sweeperNotes,
-  expired,
+  transientRows,
   secretKeys,
   audit,
   ...store
@@ -235,23 +255,23 @@ const others = async ({
   await userData.deleteSome(1, 10, 1)
   await userData.hasOlder(1, 1)
   await removals.findOrphans(0, 10)
-  await removals.addClients([1], 1)
-  await removals.list(null, 10)
-  await removals.list({ kind: 'client', key: 1, at: 1 }, 10)
+  const removal = { kind: 'client', key: 1 } as const
+  await everyRowOperation(removals, { ...removal, at: 1 }, removal)
+  await removals.select({}, { after: removal, limit: 10 })
   for (const kind of ['client', 'user'] as const) {
     await removals.removeSome({ kind, key: 1 }, 10)
-    await removals.delete({ kind, key: 1, at: 1 })
+    await removals.delete({ kind, key: 1 })
   }
-  await sweeperNotes.put('missing user', { key: '1', at: 1 })
-  await sweeperNotes.find('missing user', ['1', '2'])
-  await sweeperNotes.until('missing user', 1, 10)
-  await sweeperNotes.delete('missing user', ['1', '2'])
-  await sweeperNotes.deleteBefore('deleted token', 1, 10)
-  await expired.count({ now: 1, idleSince: 1, auditBefore: 1, unusedClientsBefore: 1 }, 10)
+  const kind = 'missing user'
+  await everyRowOperation(sweeperNotes, { kind, key: '1', at: 1 }, { kind, key: '1' })
+  await sweeperNotes.select({ kind, key: ['1', '2'] })
+  await sweeperNotes.select({ kind, at: { upTo: 1 } }, { by: ['at'], limit: 10 })
+  await sweeperNotes.delete({ kind, key: ['1', '2'] })
+  await expiring(sweeperNotes, { kind: 'deleted token', at: 1 })
+  await expiring(transientRows, 1)
+  await audit.countExpired(1, 10)
   await store.clients.countUnused(10, ['client_credentials'], 1)
-  await secretKeys.add('key', 1)
-  await secretKeys.ids()
-  await secretKeys.delete('key')
+  await everyRowOperation(secretKeys, { id: 'key', createdAt: 1 }, { id: 'key' })
   await audit.add(auditRow())
   await audit.addMany([auditRow(), auditRow()])
   const filters = [
@@ -286,21 +306,21 @@ const others = async ({
   }
   const seal = 'none' as Sealed
   const whole = { ...checkpoint, forged: '', removedUpTo: 0, previous: '', seal }
-  await store.auditCheckpoints.insert(whole)
-  await store.auditCheckpoints.list(0, 10)
-  await store.auditCheckpoints.latest(1)
+  await everyRowOperation(store.auditCheckpoints, whole, { number: 1 })
+  await store.auditCheckpoints.select({}, { after: { number: 0 }, limit: 10 })
+  await store.auditCheckpoints.select({}, { limit: 1, isReversed: true })
   for (const rows of Object.values(store.sealed) as readonly SealedRows[]) {
     const { rows: found, next } = await rows.notUnder('none', null, 1)
     if (next) await rows.notUnder('none', next, 1)
     await rows.countUnder('none', 10)
     await rows.reseal(found.map((before) => ({ before, sealed: before.sealed })))
   }
-  await store.auditCheckpoints.deleteBelow(2, 10)
+  await expiring(store.auditCheckpoints, 1)
   const count = { at: 0, event: 'e', grantType: '', clientId: 'c', userId: 1, count: 1 }
   await store.auditCounts.put([{ ...count, writer: 1 }])
   await store.auditCounts.list({ userId: 1 }, { after: null, limit: 1 })
   await store.auditCounts.totals({ clientId: 'c', since: 0 }, 1)
-  await store.auditCounts.deleteBefore(1, 10)
+  await expiring(store.auditCounts, 1)
 }
 
 /** Runs every operation of a store at least once, with each form that its statements can take. */

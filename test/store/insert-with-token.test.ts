@@ -123,7 +123,7 @@ describe.each(Object.entries(databases))('%s: a code is redeemed at once', (name
     expect(
       await insert({ ...(await again(all)), login: { ...login, sid: text() } }),
     ).toBeUndefined()
-    expect(await store.clientLogins.takeOfSession(login.session)).toEqual([
+    expect(await store.clientLogins.take({ session: login.session })).toEqual([
       expect.objectContaining({ ...login, authorizationId: ids?.authorizationId }),
     ])
   })
@@ -179,7 +179,7 @@ describe.each(Object.entries(databases))('%s: a code is redeemed at once', (name
       return all
     },
     'the session ended': async (all) => {
-      await store.sessions.delete(all.sessionId as Digest)
+      await store.sessions.delete({ id: all.sessionId as Digest })
       return all
     },
     'the user was deactivated': async (all) => {

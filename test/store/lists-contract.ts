@@ -580,9 +580,9 @@ export const listsContract = (
         const totals = (filter: object) => other.auditCounts.totals({ clientId, ...filter }, 5)
         expect(await totals({})).toEqual([{ ...total, count: 41 }])
         expect(await totals({ since: 20, userId: 'u3' })).toEqual([{ ...total, count: 4 }])
-        expect(await store.auditCounts.deleteBefore(20, 1)).toBe(1)
-        expect(await store.auditCounts.deleteBefore(20, 5)).toBe(1)
-        expect(await store.auditCounts.deleteBefore(20, 5)).toBe(0)
+        expect(await store.auditCounts.deleteExpired(19, 1)).toBe(1)
+        expect(await store.auditCounts.deleteExpired(19, 5)).toBe(1)
+        expect(await store.auditCounts.deleteExpired(19, 5)).toBe(0)
         expect(await other.auditCounts.list({ clientId, until: 20 }, whole)).toMatchObject({
           items: [],
         })

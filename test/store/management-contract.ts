@@ -83,7 +83,7 @@ export const managementContract = (
         await expect(store.tokens.restore(id, tokenRow(row.fields))).rejects.toThrow(
           UniqueViolation,
         )
-        await store.tokens.delete(id)
+        await store.tokens.delete({ id })
         await store.tokens.restore(id, row)
         expect((await other.tokens.find(id))?.accessDigest).toBe(row.accessDigest)
       })
@@ -139,18 +139,18 @@ export const managementContract = (
         expect(await other.tokens.personal(999_999, 0)).toBeUndefined()
       })
 
-      test('deletePrevious() deletes only the previous values of the given token, and not the token', async () => {
+      test('delete() deletes only the previous values of the given token, and not the token', async () => {
         const { store, other } = open()
         const [mine, theirs] = [await aPersonal(store), await aPersonal(store)]
         await aFormer(store, mine, 10)
         await aFormer(store, mine, 20)
         await aFormer(store, theirs, 10)
-        await store.tokens.deletePrevious(mine.id)
+        await store.tokens.delete({ successorId: mine.id })
         expect((await other.tokens.ofClient(mine.clientId)).map(({ fields }) => fields.id)).toEqual(
           [mine.id],
         )
         expect(await other.tokens.ofClient(theirs.clientId)).toHaveLength(2)
-        await store.tokens.deletePrevious(999_999)
+        await store.tokens.delete({ successorId: 999_999 })
       })
 
       test('rewrite() replaces every field of a token except for the ID and the last use', async () => {
@@ -427,17 +427,17 @@ export const managementContract = (
       expect(await other.consents.find(userId, clientId)).toEqual(winners[0])
     })
 
-    test('deleteOfUser() deletes all sessions of a user except for the given session', async () => {
+    test('delete() deletes all sessions of a user except for the given session', async () => {
       const { store, other } = open()
       const [userId, another] = [await aUser(store), await aUser(store)]
       const [kept, theirs] = [sessionRow({ userId }), sessionRow({ userId: another })]
       for (const row of [sessionRow({ userId }), kept, sessionRow({ userId }), theirs])
         await store.sessions.insert(row)
-      expect(await store.sessions.deleteOfUser(userId, kept.id)).toBe(2)
+      expect(await store.sessions.delete({ userId: userId, id: { not: kept.id } })).toBe(2)
       expect(await other.sessions.find(kept.id)).toBeDefined()
       expect(await other.sessions.find(theirs.id)).toBeDefined()
       // The ID of another user's session excludes no session of this user.
-      expect(await store.sessions.deleteOfUser(userId, theirs.id)).toBe(1)
+      expect(await store.sessions.delete({ userId: userId, id: { not: theirs.id } })).toBe(1)
       expect(await other.sessions.find(theirs.id)).toBeDefined()
     })
   })

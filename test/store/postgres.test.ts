@@ -42,7 +42,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
       await other.query('update oauth2server_transient set expires_at = 99')
       const sweeps = Promise.all([
         store.tokens.deleteExpired(10, 9),
-        store.sessions.deleteExpired(10, 0, 9),
+        store.sessions.deleteExpired({ now: 10, idleSince: 0 }, 9),
         store.transients.deleteExpired(10, 9),
       ])
       await vi.waitFor(async () => {

@@ -28,7 +28,7 @@ const allowed: Readonly<Record<string, string>> = {
   'tokens.searchSummaries':
     'reads the primary key up to the limit, or the index of personal tokens, if no text is given',
   'audit.rows': 'reads the primary key up to the limit',
-  'auditCheckpoints.latest': 'reads the primary key up to the limit',
+  'auditCheckpoints.select': 'reads the primary key up to the limit',
   'audit.latest': 'reads the index of the time up to the limit if no filter is set',
   'audit.earliest': 'reads the index of the time up to the limit if no filter is set',
   'auditCounts.list':
@@ -43,7 +43,6 @@ const allowed: Readonly<Record<string, string>> = {
   'sealed.users': 'reads the primary key in batches while secret keys are rotated',
   'sealed.auditCheckpoints': 'reads the primary key in batches while secret keys are rotated',
   'sealed.signingKeys': 'reads the few rows while secret keys are rotated',
-  'signingKeys.all': 'reads a few rows',
 }
 
 const isAllowed = ({ operation }: Statement): boolean =>
@@ -64,7 +63,7 @@ const statementsOf = async (
     if (!/^\s*(?:select|insert|update|delete|with)\b/i.test(sql) || operation === '') return
     // `aroundStore` does not wrap the operations on key IDs, so it does not report their names.
     const isOfKeys = sql.includes('oauth2server_secret_key')
-    const name = isOfKeys ? 'secretKeys.ids' : operation
+    const name = isOfKeys ? 'secretKeys' : operation
     statements.set(`${name} ${sql}`, { operation: name, sql, parameters })
   })
   const named = decorated(opened, async ({ name }, run) => {

@@ -230,7 +230,7 @@ export const insertRotated = async (
   try {
     await store.tokens.rotate({ ...rotationOf({ id, row, refreshDigest }), rotated })
   } finally {
-    await store.tokens.delete(id)
+    await store.tokens.delete({ id })
   }
 }
 

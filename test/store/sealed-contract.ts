@@ -195,7 +195,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
         rotationOf({ ...rotated, refreshDigest: rotated.row.refreshDigest ?? digest() }, next),
       )
       await other.tokens.rewrite(refreshed.id, { ...refreshed.row, refreshToken: under('another') })
-      await other.tokens.delete(gone.id)
+      await other.tokens.delete({ id: gone.id })
       const key = newKey()
       const resealed = [rotated, same, refreshed, gone].map((row) => resealedAs(of(row), key))
       expect(await store.sealed.tokens.reseal(resealed)).toBe(1)

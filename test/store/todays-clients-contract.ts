@@ -115,10 +115,10 @@ export const todaysClientsContract = (
       const areThere = async (store: Store, ids: readonly number[]) =>
         (await Promise.all(ids.map((id) => store.tokens.find(id)))).map((row) => row !== undefined)
 
-      test('deleteChildren() deletes the children and grandchildren of the given token, and not the token', async () => {
+      test('delete() deletes the children and grandchildren of the given token, and not the token', async () => {
         const { store, other } = open()
         const [one, another] = [await family(store), await family(store)]
-        await other.tokens.deleteChildren(one.parent.id)
+        await other.tokens.delete({ parentId: one.parent.id })
         const ids = [one.parent.id, one.first, one.second, one.grandchild, another.first]
         expect(await areThere(store, ids)).toEqual([true, false, false, false, true])
       })
@@ -126,7 +126,7 @@ export const todaysClientsContract = (
       test('are deleted with their parent by every operation that deletes the parent', async () => {
         const { store, other } = open()
         const ways: ((of: Awaited<ReturnType<typeof family>>) => Promise<unknown>)[] = [
-          ({ parent }) => other.tokens.delete(parent.id),
+          ({ parent }) => other.tokens.delete({ id: parent.id }),
           ({ parent }) => other.authorizations.revoke(parent.authorizationId, 5),
           ({ parent }) => other.clients.delete(parent.row.fields.clientId, 1),
         ]
@@ -142,33 +142,33 @@ export const todaysClientsContract = (
         const { store, other } = open()
         const { parent } = await family(store)
         const child = tokenRow({ clientId: parent.row.fields.clientId, parentId: parent.id })
-        let deleting: Promise<boolean> | undefined
+        let deleting: Promise<number> | undefined
         const id = await store.transaction(async (tx) => {
           const held = await tx.tokens.hold(parent.id)
           expect(held?.accessDigest).toBe(parent.row.accessDigest)
-          deleting = other.tokens.delete(parent.id)
+          deleting = other.tokens.delete({ id: parent.id })
           return tx.tokens.insert(child)
         })
         expect(id).toBeGreaterThan(parent.id)
-        expect(await deleting).toBe(true)
+        expect(await deleting).toBe(1)
         expect(await areThere(store, [parent.id, Number(id)])).toEqual([false, false])
         expect(await store.tokens.hold(parent.id)).toBeUndefined()
       })
     })
 
     describe('signing keys', () => {
-      test('all() lists the newest key first, and no deleted key', async () => {
+      test('select() lists the newest key first, and no deleted key', async () => {
         const { store, other } = open()
         const keys = [3, 1, 2].map((createdAt) => signingKeyRow({ createdAt }))
         for (const key of keys) expect(await store.signingKeys.insert(key)).toBe(true)
         const ownKeys = async () => {
           const ids = keys.map(({ id }) => id)
-          return (await other.signingKeys.all()).filter(({ id }) => ids.includes(id))
+          return other.signingKeys.select({ id: ids }, { by: ['createdAt'], isReversed: true })
         }
         expect(await ownKeys()).toEqual([keys[0], keys[2], keys[1]])
-        await other.signingKeys.delete(keys[0]?.id ?? '')
+        await other.signingKeys.delete({ id: keys[0]?.id ?? '' })
         expect(await ownKeys()).toEqual([keys[2], keys[1]])
-        for (const { id } of keys) await store.signingKeys.delete(id)
+        await store.signingKeys.delete({ id: keys.map(({ id }) => id) })
       })
 
       test('exactly one of several concurrent inserts with the same ID succeeds, and its key remains', async () => {
@@ -181,8 +181,8 @@ export const todaysClientsContract = (
         })
         const [won, ...rest] = results.filter((key) => key !== undefined)
         expect(rest).toEqual([])
-        expect((await store.signingKeys.all()).filter((key) => key.id === id)).toEqual([won])
-        await store.signingKeys.delete(id)
+        expect(await store.signingKeys.select({ id })).toEqual([won])
+        await store.signingKeys.delete({ id })
       })
     })
   })

@@ -143,7 +143,7 @@ for (const [name, create, isMissing] of databases) {
         const found = { ...token, fields: { ...token.fields, id }, lastUse: null }
         expect(await store.tokens.find(id)).toEqual(found)
         expect(await store.tokens.findByAccess(token.accessDigest)).toMatchObject(found)
-        await store.tokens.delete(id)
+        await store.tokens.delete({ id })
       }
       expect(rows[1]).toEqual(rows[0])
       expect(rows[0]).toMatchObject({ client_key: expect.anything(), scopes: 'a b' })
@@ -153,7 +153,7 @@ for (const [name, create, isMissing] of databases) {
       const { before, after } = await newPair()
       const inserted = await store.tokens.insert(after)
       const expected = withoutId(await storedRow(inserted))
-      await store.tokens.delete(Number(inserted))
+      await store.tokens.delete({ id: Number(inserted) })
       const id = Number(await store.tokens.insert(before))
       const former = await storedRow(id)
       const { refreshDigest } = before

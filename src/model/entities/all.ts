@@ -2,10 +2,15 @@ import { checkpointCodec } from './audit-checkpoint.ts'
 import { auditCodec } from './audit-event.ts'
 import { authorizationCodec } from './authorization.ts'
 import { clientCodec } from './client.ts'
+import { clientLoginCodec } from './client-login.ts'
 import { consentCodec } from './consent.ts'
+import { logoutNoticeCodec } from './logout-notice.ts'
+import { removalCodec } from './removal.ts'
 import { rotatedTokenCodec } from './rotated-token.ts'
+import { secretKeyCodec } from './secret-key.ts'
 import { sessionCodec } from './session.ts'
 import { signingKeyCodec } from './signing-key.ts'
+import { sweeperNoteCodec } from './sweeper-note.ts'
 import { tokenCodec } from './token.ts'
 import { userCodec } from './user.ts'
 
@@ -28,4 +33,9 @@ export const entities = {
   ...sealedEntities,
   authorizations: authorizationCodec,
   audit: auditCodec,
+  clientLogins: clientLoginCodec,
+  logoutNotices: logoutNoticeCodec,
+  removals: removalCodec,
+  sweeperNotes: sweeperNoteCodec,
+  secretKeys: secretKeyCodec,
 } as const

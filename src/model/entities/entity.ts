@@ -1,6 +1,6 @@
 import type { Claims } from '../../crypto/sealed.ts'
 import type { Accepted } from '../members.ts'
-import type { AnyField, Seal, StoredOf, ValueOf } from './field.ts'
+import type { AnyField, Cell, Seal, StoredOf, ValueOf } from './field.ts'
 import { comparerOf, creatorOf, Leaf, type Literal } from './literal.ts'
 
 /** The fields of a record. */
@@ -114,6 +114,10 @@ export interface Entity<
   readonly toCells: (record: SourceOf<S>) => Inserted<S, C>[keyof Inserted<S, C>][]
   readonly toReplacedCells: (record: SourceOf<S>) => Inserted<S, C>[keyof Inserted<S, C>][]
   readonly fromRow: (row: Row<S, never>) => RecordOf<S>
+  /** Returns the column of a property. */
+  readonly columnOf: (name: string) => string
+  /** Returns a value of a property as a cell. */
+  readonly cellOf: (name: string, value: unknown) => Cell
 }
 
 /**
@@ -154,6 +158,9 @@ export const entity = <
   const inserted = [...stored.filter(({ field }) => field.place === undefined), ...others(computed)]
   const all = [...stored, ...others(computed), ...others(apart)]
   const replaced = inserted.filter(({ field }) => field.isReplaced)
+  const nameOf = ({ path }: (typeof inserted)[number]) => path.at(-1) ?? ''
+  const columns = new Map(stored.map((part) => [nameOf(part), part.column]))
+  const encoders = new Map(stored.map((part) => [nameOf(part), part.field.encode]))
   const leaf = ({ path, field }: (typeof inserted)[number]) => new Leaf(path, field.encode)
   const names = (fields: typeof inserted) => fields.map(({ column }) => column)
   const cells = (fields: typeof inserted) => creatorOf(fields.map(leaf))
@@ -178,6 +185,8 @@ export const entity = <
     toCells: cells(inserted),
     toReplacedCells: cells(replaced),
     fromRow: creatorOf(reader(shape)),
+    columnOf: (name: string) => columns.get(name) ?? name,
+    cellOf: (name: string, value: never) => (encoders.get(name) ?? same)(value),
   } as unknown as Entity<Table, S, C, A>
 }
 

@@ -89,6 +89,9 @@ export const userKey = (): Field<number | string, number | string> => ({
   accepts: members.userId,
 })
 
+/** A small number. */
+export const count = (): Field<number, number> => ({ ...number(), type: 'integer' })
+
 export const toFlag = (value: boolean): Flag => (value ? 1 : 0)
 
 export const flag = (): Field<boolean, Flag> => ({

@@ -70,7 +70,8 @@ export class BackChannel {
     ])
     ended.abort()
     const { store, clock } = this.#server
-    const release = (id: string) => store.logoutNotices.retry(id, clock()).catch(() => undefined)
+    const release = (id: string) =>
+      store.logoutNotices.update({ id }, { dueAt: clock() }).catch(() => undefined)
     await Promise.all([...this.#sending.keys()].map(release))
   }
 
@@ -109,7 +110,10 @@ export class BackChannel {
       const { clientId, id } = notice
       const client = clientId === undefined ? undefined : await getClient(clientId)
       const { backchannel_logout_uri: url } = client ? keptMetadata(client) : {}
-      if (!client?.isActive || url === undefined) return await store.logoutNotices.delete(id)
+      if (!client?.isActive || url === undefined) {
+        await store.logoutNotices.delete({ id })
+        return
+      }
       const failure = await this.#send(notice, client, url).then(
         () => undefined,
         (error: unknown) => ({ error }),
@@ -119,7 +123,7 @@ export class BackChannel {
       const delay = mayRetry ? delays[notice.attempts - 1] : undefined
       if (delay !== undefined) return await this.#retry(notice, delay)
       if (failure) this.#gaveUp(client, url, failure.error)
-      await store.logoutNotices.delete(id)
+      await store.logoutNotices.delete({ id })
     } catch {
       // The store is unavailable. The notice is due again when the claim ends.
     }
@@ -127,7 +131,7 @@ export class BackChannel {
 
   async #retry({ id }: LogoutNotice, delay: number): Promise<void> {
     const { store, clock } = this.#server
-    await store.logoutNotices.retry(id, clock() + delay)
+    await store.logoutNotices.update({ id }, { dueAt: clock() + delay })
     if (this.#isStopped || this.#timers.size >= maxClaimed) return
     // The sweeper also sends due notices, so a lost timer only delays them.
     const timer = setTimeout(() => {

@@ -18,13 +18,15 @@ export class ClientLogouts implements Logouts {
   async sessionsEnded(userId: UserId): Promise<void> {
     // An application with its own sessions reports the end of a session by `loggedOut`.
     if (this.#server.sessions.isHosted) return
-    await this.#end(await this.#take(userId, ({ clientLogins }) => clientLogins.takeEnded(userId)))
+    await this.#end(
+      await this.#take(userId, ({ clientLogins }) => clientLogins.take({ userId, hasEnded: true })),
+    )
   }
 
   async userEnded(userId: UserId, store?: Store): Promise<void> {
     const { length } = await this.#take(
       userId,
-      ({ clientLogins }) => clientLogins.takeOfUser(userId),
+      ({ clientLogins }) => clientLogins.take({ userId }),
       store,
     )
     if (length > 0) this.#backChannel.sendDueInBackground()
@@ -33,8 +35,8 @@ export class ClientLogouts implements Logouts {
   async loggedOut(userId: UserId, sessionId?: string): Promise<void> {
     const ended = await this.#take(userId, ({ clientLogins }) =>
       sessionId === undefined
-        ? clientLogins.takeOfUser(userId)
-        : clientLogins.takeOfSession(digestOf('session', sessionId)),
+        ? clientLogins.take({ userId })
+        : clientLogins.take({ session: digestOf('session', sessionId) }),
     )
     await this.#end(ended)
   }

@@ -185,8 +185,8 @@ export class Sessions implements SessionCheck {
     const { session } = found
     const now = clock()
     if (now - session.lastSeenAt > touchInterval(settings.sessionIdleExpiresIn)) {
-      const touched = { ...session, lastSeenAt: now }
-      await store.sessions.touch({ ...touched, seal: keys.sealRow(sessionClaims(touched)) })
+      const seal = keys.sealRow(sessionClaims({ ...session, lastSeenAt: now }))
+      await store.sessions.update({ id: session.id }, { lastSeenAt: now, seal })
     }
     return {
       user: new UserProxy(known, this.#users),
@@ -241,7 +241,7 @@ export class Sessions implements SessionCheck {
     const found = await store.sessions.find(id as StoredSession['id'])
     if (found?.session.userId !== userId) return false
     return store.transaction(async (tx) => {
-      if (!(await tx.sessions.delete(found.session.id))) return false
+      if (!(await tx.sessions.delete({ id: found.session.id }))) return false
       await this.#ended(tx, userId, 'elsewhere', 1, found.user)
       return true
     })
@@ -262,7 +262,7 @@ export class Sessions implements SessionCheck {
   /** Ends all sessions of a user, for an administrator. */
   async endAll(user: Pick<User, 'id' | 'email'>): Promise<void> {
     await this.#context.store.transaction(async (tx) => {
-      const count = await tx.sessions.deleteOfUser(user.id)
+      const count = await tx.sessions.delete({ userId: user.id })
       if (count > 0) await this.#ended(tx, user.id, 'administrator', count, user)
     })
   }
@@ -270,7 +270,10 @@ export class Sessions implements SessionCheck {
   /** Ends all sessions of the user except the given session. */
   async endOthers({ user, sessionId }: SignedIn): Promise<void> {
     await this.#context.store.transaction(async (tx) => {
-      const count = await tx.sessions.deleteOfUser(user.id, sessionId as StoredSession['id'])
+      const count = await tx.sessions.delete({
+        userId: user.id,
+        id: { not: sessionId as StoredSession['id'] },
+      })
       if (count > 0) await this.#ended(tx, user.id, 'elsewhere', count, user)
     })
   }
@@ -366,7 +369,7 @@ export class Sessions implements SessionCheck {
   ): Promise<void> {
     const ended = await this.#end(former, browser, 'login', tx)
     if (this.#context.settings.openidConnect && ended?.userId === userId)
-      await tx.clientLogins.move(ended.id, id)
+      await tx.clientLogins.update({ session: ended.id }, { session: id })
   }
 
   // Require the browser of the session, so that an attacker with a stolen cookie cannot end the session.
@@ -380,7 +383,7 @@ export class Sessions implements SessionCheck {
     if (!found || !this.#isSameBrowser(found.session, browser)) return undefined
     const { id, userId } = found.session
     await store.transaction(async (tx) => {
-      if (await tx.sessions.delete(id)) await this.#ended(tx, userId, reason, 1, found.user)
+      if (await tx.sessions.delete({ id })) await this.#ended(tx, userId, reason, 1, found.user)
     })
     return found.session
   }

@@ -80,13 +80,13 @@ export const latestCheckpoint = async (
   readonly intact: SealedCheckpoint | undefined
   readonly forged: number | undefined
 }> => {
-  let part = await auditCheckpoints.latest(1)
+  let part = await auditCheckpoints.select({}, { limit: 1, isReversed: true })
   const [last] = part
   for (;;) {
     const intact = part.find((checkpoint) => isCheckpointIntact(checkpoint, keys))
     const end = part.at(-1)
     if (intact || !end) return { intact, forged: intact === last ? undefined : last?.number }
-    part = await auditCheckpoints.latest(maxRows, end.number)
+    part = await auditCheckpoints.select({}, { after: end, limit: maxRows, isReversed: true })
   }
 }
 
@@ -133,12 +133,12 @@ export class AuditChain {
         if (!base) {
           const { intact } = await latestCheckpoint(store, keys)
           if (!intact || intact.removedUpTo === 0) return null
-          const [first] = await store.auditCheckpoints.list(intact.removedUpTo - 1, 1)
-          if (first?.number !== intact.removedUpTo || !isCheckpointIntact(first, keys)) return null
+          const [first] = await store.auditCheckpoints.select({ number: intact.removedUpTo })
+          if (!first || !isCheckpointIntact(first, keys)) return null
           base = first
         }
         const rows = await store.audit.deleteUpTo(base.lastId, limit)
-        return rows || (await store.auditCheckpoints.deleteBelow(base.number, limit)) || null
+        return rows || (await store.auditCheckpoints.deleteExpired(base.number - 1, limit)) || null
       },
     }
   }
@@ -185,7 +185,10 @@ export class AuditChain {
     const { store, keys } = this.#context
     let number = (last?.number ?? 0) + 1
     for (;;) {
-      const part = await store.auditCheckpoints.list(number - 1, maxRows)
+      const part = await store.auditCheckpoints.select(
+        {},
+        { after: { number: number - 1 }, limit: maxRows },
+      )
       for (const checkpoint of part) {
         if (checkpoint.number !== number) return number
         if (isCheckpointIntact(checkpoint, keys)) return undefined
@@ -259,7 +262,10 @@ export class AuditChain {
     if (settings.auditExpiresIn === 0 || !last || now === null) return removed
     const expired = now - settings.auditExpiresIn * 1000
     for (let after = removed; ; ) {
-      const part = await store.auditCheckpoints.list(after, checkpointsAtOnce)
+      const part = await store.auditCheckpoints.select(
+        {},
+        { after: { number: after }, limit: checkpointsAtOnce },
+      )
       for (const checkpoint of part) {
         after = checkpoint.number
         // Ignore the contents of a changed checkpoint.

@@ -107,7 +107,10 @@ class Verifier {
     let after = removed > 0 ? removed - 1 : Number.MIN_SAFE_INTEGER
     let hasSeenHead = false
     for (;;) {
-      const part = await this.#store.auditCheckpoints.list(after, readAtOnce)
+      const part = await this.#store.auditCheckpoints.select(
+        {},
+        { after: { number: after }, limit: readAtOnce },
+      )
       for (const checkpoint of part) {
         after = checkpoint.number
         if (!isCheckpointIntact(checkpoint, this.#keys)) {

@@ -16,7 +16,8 @@ const interval = 60_000
  * @throws StoreUnusable, which lists each missing key and the rows that need it
  */
 export const checkKeys = async ({ secretKeys, sealed }: Noted, keys: KeyRing): Promise<void> => {
-  const missing = (await secretKeys.ids()).filter((id) => !keys.ids.includes(id))
+  const noted = await secretKeys.select()
+  const missing = noted.map(({ id }) => id).filter((id) => !keys.ids.includes(id))
   if (missing.length === 0) return
   const needs: string[] = []
   for (const id of missing) needs.push(`key ${id} is missing, and ${await rowsUnder(id, sealed)}`)
@@ -47,7 +48,7 @@ export const mustHaveKeyOf = async (
 ): Promise<void> => {
   const id = keyIdOf(value)
   if (id === undefined || keys.ids.includes(id)) return
-  if ((await store.secretKeys.ids()).includes(id))
+  if ((await store.secretKeys.select({ id })).length > 0)
     throw new StoreUnavailable(
       `Secret key ${id} is used by other nodes, but this process does not have it. Set SECRET_KEY to this key, or add it to SECRET_KEY_PREVIOUS.`,
     )
@@ -55,7 +56,9 @@ export const mustHaveKeyOf = async (
 
 const note = async ({ secretKeys }: Noted, keys: KeyRing, now: number): Promise<void> => {
   // The key is nearly always recorded, and a read is cheaper than a write.
-  if (!(await secretKeys.ids()).includes(keys.currentId)) await secretKeys.add(keys.currentId, now)
+  const key = { id: keys.currentId }
+  if ((await secretKeys.select(key)).length === 0)
+    await secretKeys.insert({ ...key, createdAt: now })
 }
 
 /**

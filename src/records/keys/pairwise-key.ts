@@ -23,7 +23,7 @@ export const loadPairwiseKey = async ({
   keys,
   clock,
 }: Pick<RecordsContext, 'store' | 'keys' | 'clock'>): Promise<Uint8Array> => {
-  const find = async () => (await store.signingKeys.all()).find((key) => key.id === id)
+  const find = async () => (await store.signingKeys.select({ id }))[0]
   const stored = (await find()) ?? (await create({ store, keys, clock }, find))
   const secret = stored && keys.open('row', stored.privateKey, signingKeyClaims(stored))
   if (secret === undefined)

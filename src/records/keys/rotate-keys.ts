@@ -182,8 +182,6 @@ const reasonOf = (keyId: string | null, keys: KeyRing): string => {
 
 // Retain the records of keys that this process does not have, because another node may still need the keys.
 const forgetEarlierKeys = async ({ store, keys }: RecordsContext): Promise<void> => {
-  const noted = await store.secretKeys.ids()
-  for (const id of noted) {
-    if (id !== keys.currentId && keys.ids.includes(id)) await store.secretKeys.delete(id)
-  }
+  const earlier = keys.ids.filter((id) => id !== keys.currentId)
+  await store.secretKeys.delete({ id: earlier })
 }

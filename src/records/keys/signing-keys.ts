@@ -93,8 +93,7 @@ export class SigningKeys {
    */
   async deleteRetired(): Promise<number> {
     const retired = await this.retired()
-    for (const { id } of retired) await this.#context.store.signingKeys.delete(id)
-    return retired.length
+    return this.#context.store.signingKeys.delete({ id: retired.map(({ id }) => id) })
   }
 
   /** Lists the replaced keys whose last token has expired. */
@@ -102,7 +101,7 @@ export class SigningKeys {
     const { store, settings, clock } = this.#context
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)
     const required = requiredAlgorithms(settings)
-    const all = (await store.signingKeys.all()).filter(isKeyPair)
+    const all = (await store.signingKeys.select()).filter(isKeyPair)
     // Keys that have signed for so long that every token of an older key has expired.
     const successors = all.filter(
       ({ algorithm, createdAt }) =>
@@ -138,7 +137,11 @@ export class SigningKeys {
     const { settings, clock, audit } = this.#context
     const required = requiredAlgorithms(settings)
     for (let attempt = 0; attempt < maxAttempts * required.length; attempt += 1) {
-      const keys = await this.#opened((await store.signingKeys.all()).filter(isKeyPair))
+      const keys = await this.#opened(
+        (await store.signingKeys.select({}, { by: ['createdAt', 'id'], isReversed: true })).filter(
+          isKeyPair,
+        ),
+      )
       const newestOf = (name: string) => keys.find(({ algorithm }) => algorithm === name)
       const isNew = (name: string) => {
         const newest = newestOf(name)

@@ -55,9 +55,10 @@ export const revokeToken = async (
 }
 
 const endRows = async (token: RevocableToken, now: number, tx: Store): Promise<boolean> => {
-  if (token.parentId !== null) return tx.tokens.delete(token.id)
-  if (token.isPersonal) return tx.clients.delete(token.clientId, now)
-  if (token.authorizationId === null) return tx.tokens.delete(token.id)
+  const isChild = token.parentId !== null
+  if (token.isPersonal && !isChild) return tx.clients.delete(token.clientId, now)
+  if (isChild || token.authorizationId === null)
+    return (await tx.tokens.delete({ id: token.id })) > 0
   return tx.authorizations.revoke(token.authorizationId, now)
 }
 
@@ -86,7 +87,7 @@ export const endAccessToken = (
     }
     const sealed = keys.seal('token', value, accessClaims(ended))
     await tx.tokens.rewrite(token.id, { ...ended, accessToken: sealed })
-    if (!isFormer) await tx.tokens.deleteChildren(token.id)
+    if (!isFormer) await tx.tokens.delete({ parentId: token.id })
     const details = { ending: endingOf(accessToken) }
     await audit.add(tx, 'token.revoked', { ...ofToken(token, client.name), details })
     return true

@@ -62,7 +62,7 @@ export const findEnded = async (
   const digest = digestOf('access_token', accessToken)
   // `restore` replaces the first note with the second, which remains.
   for (const kind of ['deleted token', 'restored token'] as const)
-    if ((await context.store.sweeperNotes.find(kind, [digest])).length > 0)
+    if ((await context.store.sweeperNotes.select({ kind, key: digest })).length > 0)
       return { ...(await deletedTokens(context).get(digest)), digest }
   return undefined
 }
@@ -74,8 +74,10 @@ const deletedTokens = (context: RecordsContext) =>
  * Makes the deletion of a token final, because its value leaked. Returns false if the token is not deleted, was
  * restored, or if another call was first. Waits for a concurrent `restore`.
  */
-export const makeFinal = async (digest: Digest, { store }: RecordsContext): Promise<boolean> =>
-  (await store.sweeperNotes.delete('deleted token', [digest])) > 0
+export const makeFinal = async (
+  digest: Digest,
+  { store: { sweeperNotes } }: Pick<RecordsContext, 'store'>,
+): Promise<boolean> => (await sweeperNotes.delete({ kind: 'deleted token', key: digest })) > 0
 
 /**
  * Prevents that this value of a token is ever restored, also after a later deletion. Makes an earlier deletion final.
@@ -84,7 +86,7 @@ export const makeFinal = async (digest: Digest, { store }: RecordsContext): Prom
  */
 export const blockRestoring = async (digest: Digest, context: RecordsContext): Promise<boolean> => {
   const { store, clock } = context
-  await store.sweeperNotes.put('leaked token', { key: digest, at: clock() })
+  await store.sweeperNotes.put({ kind: 'leaked token', key: digest, at: clock() })
   return makeFinal(digest, context)
 }
 
@@ -187,9 +189,9 @@ export class EndedTokens {
     )
     await tx.clients.delete(row.fields.clientId, clock())
     for (const { fields, accessDigest } of [...former, own]) {
-      await tx.sweeperNotes.put('deleted token', { key: accessDigest, at: clock() })
-      await tx.tokens.deleteChildren(fields.id)
-      await tx.tokens.delete(fields.id)
+      await tx.sweeperNotes.put({ kind: 'deleted token', key: accessDigest, at: clock() })
+      await tx.tokens.delete({ parentId: fields.id })
+      await tx.tokens.delete({ id: fields.id })
     }
     const details = { ending: endingOfRow(row, this.#context.keys) }
     await audit.add(tx, 'personal_token.deleted', { ...ofToken(row.fields, name), details })
@@ -204,11 +206,10 @@ export class EndedTokens {
     // Only the caller that deletes the note of a value may restore the value. `blockRestoring` deletes it, too.
     const restorable: StoredToken[] = []
     for (const row of rows)
-      if ((await tx.sweeperNotes.delete('deleted token', [row.accessDigest])) > 0)
-        restorable.push(row)
+      if (await makeFinal(row.accessDigest, { store: tx })) restorable.push(row)
     // Read these notes after the deletion above, for which `blockRestoring` waits.
     const digests = restorable.map(({ accessDigest }) => accessDigest)
-    const leaked = digests.length > 0 ? await tx.sweeperNotes.find('leaked token', digests) : []
+    const leaked = await tx.sweeperNotes.select({ kind: 'leaked token', key: digests })
     const isLeaked = new Set<string>(leaked.map(({ key }) => key))
     const kept = restorable.filter(({ accessDigest }) => !isLeaked.has(accessDigest))
     const [own] = kept
@@ -223,7 +224,7 @@ export class EndedTokens {
         return false
       const data = { fields: { ...fields, clientId, clientKey }, accessToken, refreshToken: null }
       await tx.tokens.restore(fields.id, sealedToken(context, data, { successorId }))
-      await tx.sweeperNotes.put('restored token', { key: accessDigest, at: context.clock() })
+      await tx.sweeperNotes.put({ kind: 'restored token', key: accessDigest, at: context.clock() })
       if (lastUse) await tx.tokens.touch(new Map([[fields.id, lastUse]]))
     }
     await audit.add(tx, 'personal_token.restored', {

@@ -186,7 +186,7 @@ const endOldest = async (
   for (const authorizationId of found.slice(near)) {
     if (!(await tx.authorizations.revoke(authorizationId, clock()))) continue
     // A logout revokes the authorization of each stored login, so their number must be limited too.
-    if (settings.openidConnect) await tx.clientLogins.deleteOf(authorizationId)
+    if (settings.openidConnect) await tx.clientLogins.delete({ id: String(authorizationId) })
     const details = { ending: null }
     const about = { userId: subject.id, clientId, authorizationId, subject: name, details }
     await audit.add(tx, 'token.revoked', about)

@@ -208,7 +208,7 @@ export class PersonalTokens {
       const rows = await tx.tokens.ofClient(token.clientId)
       for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
         // Delete the children. A child may hold a scope that the change removes, or may outlive the new expiry.
-        await tx.tokens.deleteChildren(row.fields.id)
+        await tx.tokens.delete({ parentId: row.fields.id })
         const value = this.#valueOf(row)
         if (value !== undefined) {
           const end = expires === undefined ? row.fields.expires : expires
@@ -231,7 +231,7 @@ export class PersonalTokens {
     const { store, audit, keys } = this.#context
     return store.transaction(async (tx) => {
       const ending = endingOfRow(await tx.tokens.find(token.id), keys)
-      if (!(await tx.tokens.delete(token.id))) return false
+      if ((await tx.tokens.delete({ id: token.id })) === 0) return false
       await audit.add(tx, 'token.revoked', { ...ofToken(token, name), details: { ending } })
       return true
     })
@@ -284,8 +284,8 @@ export class PersonalTokens {
         const accessToken = newValue(this.#context)
         // The row is updated in place, so the unique index does not detect that the new value equals the former value.
         if (accessToken === formerValue) throw new UniqueViolation()
-        await tx.tokens.deletePrevious(id)
-        await tx.tokens.deleteChildren(id)
+        await tx.tokens.delete({ successorId: id })
+        await tx.tokens.delete({ parentId: id })
         await tx.tokens.rewrite(id, this.#sealed(fields, accessToken))
         const end = Math.min(now + overlap * 1000, expires ?? Number.POSITIVE_INFINITY)
         if (end > now) {

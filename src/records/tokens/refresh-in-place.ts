@@ -83,7 +83,7 @@ export const refreshInPlace = async (
           const row = await tx.tokens.hold(id)
           if (row?.refreshDigest !== digestOf('refresh_token', presented)) throw refusedRefresh()
           await tx.tokens.rewrite(id, sealedToken(context, data))
-          await tx.tokens.deleteChildren(id)
+          await tx.tokens.delete({ parentId: id })
         })
         return id
       },

@@ -277,7 +277,10 @@ const writePassword = async (
 ): Promise<boolean> => {
   // Change the password first: the statement waits for concurrent logins, so their sessions are then also deleted.
   const isSet = await store.users.setPassword(user.id, passwordHash)
-  const count = await store.sessions.deleteOfUser(user.id, keptSession)
+  const count = await store.sessions.delete({
+    userId: user.id,
+    ...(keptSession && { id: { not: keptSession } }),
+  })
   if (!isSet) return false
   await audit.add(store, 'user.password_changed', { ...ofUser(user), details: {} })
   const details = { reason: 'password', count }

@@ -13,7 +13,8 @@ const listedAtOnce = 500
 export const normalizeEmails = async (context: RecordsContext): Promise<void> => {
   const { store, users, log } = context
   if (!users.areBuiltIn) return
-  const [note] = await store.sweeperNotes.find('email addresses', [''])
+  const kind = 'email addresses'
+  const [note] = await store.sweeperNotes.select({ kind })
   if (!note) return
   let after: UserId | null = null
   let kept = 0
@@ -32,5 +33,5 @@ export const normalizeEmails = async (context: RecordsContext): Promise<void> =>
     after = rows.at(-1)?.id ?? null
     if (rows.length < listedAtOnce) break
   }
-  if (kept === 0) await store.sweeperNotes.delete('email addresses', [''])
+  if (kept === 0) await store.sweeperNotes.delete({ kind })
 }

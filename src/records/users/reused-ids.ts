@@ -16,10 +16,10 @@ export const reusedSince = async (
 ): Promise<number | null> => {
   if (!settings.openidConnect || users.areBuiltIn) return null
   const key = String(userId)
-  const [note] = await store.sweeperNotes.find('subject', [key])
+  const [note] = await store.sweeperNotes.select({ kind: 'subject', key })
   if (earliest <= 0) return note?.at ?? null
   const createdAt = earliest + reuseMargin
-  if (!note) await store.sweeperNotes.put('subject', { key, at: createdAt })
+  if (!note) await store.sweeperNotes.put({ kind: 'subject', key, at: createdAt })
   return note && createdAt > note.at + reuseMargin ? createdAt : null
 }
 
@@ -29,5 +29,5 @@ export const noteDeletedUser = async (
   { store, settings, users, clock }: Needed & Pick<RecordsContext, 'clock'>,
 ): Promise<void> => {
   if (!settings.openidConnect || users.areBuiltIn) return
-  await store.sweeperNotes.put('subject', { key: String(userId), at: clock() - reuseMargin })
+  await store.sweeperNotes.put({ kind: 'subject', key: String(userId), at: clock() - reuseMargin })
 }

@@ -190,7 +190,7 @@ export class Users implements UserSource {
     const { store, audit, endLogins } = this.#context
     await endLogins(id, store)
     while ((await store.userData.deleteSome(id, removedAtOnce)) > 0) await nextTurn()
-    await store.sweeperNotes.delete('missing user', [String(id)])
+    await store.sweeperNotes.delete({ kind: 'missing user', key: String(id) })
     await noteDeletedUser(id, this.#context)
     await audit.add(store, 'user.deleted', { userId: id, details: {} })
   }

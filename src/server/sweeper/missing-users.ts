@@ -2,6 +2,9 @@ import { earliestRowOf, type UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../../records/context.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 
+/** The kind of the notes. */
+const kind = 'missing user'
+
 /** The minimum time between the first and the second failed look-up of a user, in milliseconds. */
 export const missingFor = 86_400_000
 /** After a run has checked this number of users, the run looks up no further batch. */
@@ -96,10 +99,10 @@ export class MissingUsers {
   }
 
   async #deleteNotes(keys: readonly string[]): Promise<void> {
+    // A read is cheaper than a write, and usually finds no note.
     const { sweeperNotes } = this.#context.store
-    const notes = await sweeperNotes.find('missing user', keys)
-    const noted = notes.map(({ key }) => key)
-    if (noted.length > 0) await sweeperNotes.delete('missing user', noted)
+    const missed = { kind, key: keys } as const
+    if ((await sweeperNotes.select(missed)).length > 0) await sweeperNotes.delete(missed)
   }
 
   /** Records the first miss of each missing user. @returns up to `max` users who are still missing after a day */
@@ -107,17 +110,17 @@ export class MissingUsers {
     const { users, store } = this.#context
     const { sweeperNotes } = store
     const keys = missing.map(String)
-    const notes = keys.length === 0 ? [] : await sweeperNotes.find('missing user', keys)
+    const notes = await sweeperNotes.select({ kind, key: keys })
     const noted = new Set(notes.map(({ key }) => key))
-    for (const key of keys)
-      if (!noted.has(key)) await sweeperNotes.put('missing user', { key, at: now })
+    for (const key of keys) if (!noted.has(key)) await sweeperNotes.put({ kind, key, at: now })
     const vanished: MissingUser[] = []
-    for (const { key, at } of await sweeperNotes.until('missing user', now - missingFor, max)) {
+    const due = { kind, at: { upTo: now - missingFor } } as const
+    for (const { key, at } of await sweeperNotes.select(due, { by: ['at'], limit: max })) {
       // Keep an ID beyond 2^53 as text: as a number, it would be rounded to the ID of another user.
       const isNumber = users.keyType === 'integer' && Number.isSafeInteger(Number(key))
       const id = isNumber ? Number(key) : key
       const former = await this.#formerRows(id)
-      if (former === undefined) await sweeperNotes.delete('missing user', [key])
+      if (former === undefined) await sweeperNotes.delete({ kind, key })
       else vanished.push({ id, since: at, hasEvent: false, ...former })
     }
     return vanished
@@ -157,7 +160,7 @@ export class MissingUsers {
         userId,
       })
     user.hasEvent ||= rows > 0
-    if (rows === 0) await store.sweeperNotes.delete('missing user', [String(userId)])
+    if (rows === 0) await store.sweeperNotes.delete({ kind, key: String(userId) })
     return rows
   }
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Removal } from '../../model/entities/removal.ts'
 import type { UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../../records/context.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
-import type { Removal } from '../../store/contract/sweeper.ts'
 import type { Store } from '../../store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
@@ -69,7 +69,7 @@ export class Removals {
       name: 'orphaned clients',
       removeSome: async () => {
         const { keys, last } = await store.removals.findOrphans(this.#lastKey, keysPerRun)
-        await store.removals.addClients(keys, clock())
+        for (const key of keys) await store.removals.insert({ kind: 'client', key, at: clock() })
         this.#lastKey = last ?? 0
         return null
       },
@@ -87,12 +87,14 @@ export class Removals {
     return {
       name: 'removals',
       removeSome: async (limit) => {
-        if (listed.length === 0) listed = await store.removals.list(last, listBatch)
+        if (listed.length === 0)
+          listed = await store.removals.select({}, { after: last ?? undefined, limit: listBatch })
         const [removal, ...others] = listed
         if (!removal) return null
         const rows = await this.#removeSome(removal, limit)
         if (rows > 0) return rows
-        if (removal.at + listedFor <= clock()) await store.removals.delete(removal)
+        if (removal.at + listedFor <= clock())
+          await store.removals.delete({ kind: removal.kind, key: removal.key })
         last = removal
         listed = others
         return 0

@@ -37,18 +37,40 @@ export const sweepPlan = async (
     },
   )
   const times = sweepTimes(settings, clock.now())
-  const expired = await store.expired.count(times, maxCounted)
-  const { unusedClientsBefore: before } = times
+  const { now, auditBefore, unusedClientsBefore: before } = times
   const unused =
     before === null ? 0 : await store.clients.countUnused(maxCounted, grantTypesOfClients, before)
-  const listed = await store.removals.list(null, maxListed)
-  const missing = await store.sweeperNotes.until('missing user', times.now, maxListed)
+  const listed = await store.removals.select({}, { limit: maxListed })
+  const missing = await store.sweeperNotes.select(
+    { kind: 'missing user', at: { upTo: now } },
+    { by: ['at'], limit: maxListed },
+  )
   const rows = [
-    { what: 'tokens', why: 'expired, and cannot be refreshed', count: expired.tokens },
-    { what: 'authorizations', why: 'their last token has expired', count: expired.authorizations },
-    { what: 'sessions', why: 'expired, or not used for long', count: expired.sessions },
-    { what: 'short-lived values', why: 'expired', count: expired.transients },
-    { what: 'audit events', why: 'older than auditExpiresIn', count: expired.auditEvents },
+    {
+      what: 'tokens',
+      why: 'expired, and cannot be refreshed',
+      count: await store.tokens.countExpired(now, maxCounted),
+    },
+    {
+      what: 'authorizations',
+      why: 'their last token has expired',
+      count: await store.authorizations.countExpired(now, maxCounted),
+    },
+    {
+      what: 'sessions',
+      why: 'expired, or not used for long',
+      count: await store.sessions.countExpired(times, maxCounted),
+    },
+    {
+      what: 'short-lived values',
+      why: 'expired',
+      count: await store.transientRows.countExpired(now, maxCounted),
+    },
+    {
+      what: 'audit events',
+      why: 'older than auditExpiresIn',
+      count: auditBefore === null ? 0 : await store.audit.countExpired(auditBefore - 1, maxCounted),
+    },
     { what: 'clients', why: 'registered themselves, and have no tokens', count: unused },
     { what: 'signing keys', why: 'retired', count: (await signingKeys.retired()).length },
     { what: 'clients and users', why: 'deleted, but their rows remain', count: listed.length },

@@ -2,7 +2,6 @@ import type { AuditChain } from '../../records/audit/audit-chain.ts'
 import type { ClientLogos } from '../../records/clients/client-logos.ts'
 import type { SigningKeys } from '../../records/keys/signing-keys.ts'
 import type { Settings } from '../../settings/settings.ts'
-import type { SweepTimes } from '../../store/contract/sweeper.ts'
 import type { Transients } from '../../store/contract/transients.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -40,6 +39,15 @@ export interface Swept {
   readonly grantTypesOfClients: readonly string[]
 }
 
+/** The times of one run, in milliseconds since the epoch. If a time is null, no rows of that kind are removed. */
+export interface SweepTimes {
+  readonly now: number
+  /** Sessions that were not used after this time are removed. */
+  readonly idleSince: number
+  readonly auditBefore: number | null
+  readonly unusedClientsBefore: number | null
+}
+
 /** Returns the times by which a run at the time `now` decides which rows have expired. */
 export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
   const { auditExpiresIn, unusedClientExpiresIn, sessionIdleExpiresIn } = settings
@@ -71,7 +79,7 @@ export const sweeperKinds = (
   return [
     untilNone('tokens', (limit) => store.tokens.deleteExpired(now, limit)),
     untilNone('authorizations', (limit) => store.authorizations.deleteExpired(now, limit)),
-    untilNone('sessions', (limit) => store.sessions.deleteExpired(now, idleSince, limit)),
+    untilNone('sessions', (limit) => store.sessions.deleteExpired({ now, idleSince }, limit)),
     untilNone('client logins', (limit) => store.clientLogins.deleteExpired(now, limit)),
     untilNone('logout notices', (limit) => store.logoutNotices.deleteExpired(now, limit)),
     untilNone('transients', (limit) => store.transients.deleteExpired(now, limit)),
@@ -82,7 +90,11 @@ export const sweeperKinds = (
     auditChain.retention(),
     ...(auditBefore === null
       ? []
-      : [untilNone('audit counts', (limit) => store.auditCounts.deleteBefore(auditBefore, limit))]),
+      : [
+          untilNone('audit counts', (limit) =>
+            store.auditCounts.deleteExpired(auditBefore - 1, limit),
+          ),
+        ]),
     ...(unusedClientsBefore === null
       ? []
       : [
@@ -92,7 +104,7 @@ export const sweeperKinds = (
         ]),
     ...(['deleted token', 'restored token', 'leaked token'] as const).map((kind) =>
       untilNone(`${kind}s`, (limit) =>
-        store.sweeperNotes.deleteBefore(kind, now - noteLifetime, limit),
+        store.sweeperNotes.deleteExpired({ kind, at: now - noteLifetime - 1 }, limit),
       ),
     ),
     untilNone('signing keys', () => signingKeys.deleteRetired()),

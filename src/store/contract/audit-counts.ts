@@ -1,5 +1,6 @@
 import type { RoutineCount } from '../../model/routine-count.ts'
 import type { AuditFilter } from './audit.ts'
+import type { Expiring } from './expiring.ts'
 import type { Cursor, Page } from './page.ts'
 
 /** The number of routine events that one process counted in one hour. */
@@ -12,7 +13,7 @@ export interface WrittenCount extends RoutineCount {
 export type RoutineTotal = Pick<RoutineCount, 'event' | 'grantType' | 'clientId' | 'count'>
 
 /** Stores how many routine events occurred in each hour. */
-export interface AuditCountStore {
+export interface AuditCountStore extends Expiring {
   /** Writes counts. Replaces an earlier count with the same writer, hour, event, grant type, client and user. */
   put(counts: readonly WrittenCount[]): Promise<void>
   /** Returns a page of counts, summed over all processes, the earliest hour first. */
@@ -22,6 +23,4 @@ export interface AuditCountStore {
    * match, sums only the latest 50,000 rows.
    */
   totals(filter: AuditFilter, limit: number): Promise<readonly RoutineTotal[]>
-  /** Deletes at most `limit` rows of hours before `at`. @returns the number of deleted rows */
-  deleteBefore(at: number, limit: number): Promise<number>
 }

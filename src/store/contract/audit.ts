@@ -2,7 +2,9 @@ import type { AuditRecord, SealedAuditEvent } from '../../model/audit-event.ts'
 import type { SealedCheckpoint } from '../../model/entities/audit-checkpoint.ts'
 import type { AuditValues } from '../../model/entities/audit-event.ts'
 import type { UserId } from '../../model/user.ts'
+import type { Expiring } from './expiring.ts'
 import type { Cursor, Page } from './page.ts'
+import type { Rows } from './rows.ts'
 
 /** Conditions for events. A missing condition matches every event. */
 export interface AuditFilter {
@@ -39,7 +41,7 @@ export interface AuditMark {
 }
 
 /** Stores audit events. Events are never changed, and old events are deleted. */
-export interface AuditStore {
+export interface AuditStore extends Pick<Expiring, 'countExpired'> {
   add(event: SealedAuditEvent): Promise<void>
   /** Adds either all events or no event. */
   addMany(events: readonly SealedAuditEvent[]): Promise<void>
@@ -65,13 +67,8 @@ export interface AuditStore {
   deleteUpTo(id: number, limit: number): Promise<number>
 }
 
-export interface AuditCheckpointStore {
-  /** Returns false if the number is taken. Only one of several nodes can therefore create the next checkpoint. */
-  insert(checkpoint: SealedCheckpoint): Promise<boolean>
-  /** Returns at most `limit` checkpoints with numbers above `after`, in the order of their numbers. */
-  list(after: number, limit: number): Promise<readonly SealedCheckpoint[]>
-  /** Returns at most `limit` checkpoints, the latest first. If `before` is given, all numbers are below `before`. */
-  latest(limit: number, before?: number): Promise<readonly SealedCheckpoint[]>
-  /** Deletes at most `limit` checkpoints with numbers below `number`. @returns the number of deleted rows */
-  deleteBelow(number: number, limit: number): Promise<number>
-}
+/**
+ * The checkpoints in the order of their numbers. Only one of several nodes can insert the next checkpoint. A checkpoint
+ * expires up to a number.
+ */
+export interface AuditCheckpointStore extends Rows<SealedCheckpoint>, Expiring {}

@@ -1,12 +1,13 @@
 import type { Digest } from '../../crypto/digest.ts'
 import type { SealedAuditEvent } from '../../model/audit-event.ts'
 import type { Authorization, NewAuthorization } from '../../model/entities/authorization.ts'
+import type { ClientLogin } from '../../model/entities/client-login.ts'
 import type { SealedConsent } from '../../model/entities/consent.ts'
 import type { StoredSession } from '../../model/entities/session.ts'
 import type { NewToken } from '../../model/entities/token.ts'
 import type { ReservedIds } from '../../model/redemption.ts'
 import type { UserId } from '../../model/user.ts'
-import type { ClientLogin } from './client-logins.ts'
+import type { Expiring } from './expiring.ts'
 import type { StoredUser } from './users.ts'
 
 /** The rows of a new authorization, and the conditions of its insert. */
@@ -26,7 +27,11 @@ export interface AuthorizedToken {
   readonly most: number
 }
 
-export interface AuthorizationStore {
+/**
+ * `deleteExpired` deletes at most `limit` rows of each kind: rotated refresh tokens, then exchanged tokens, then the
+ * authorizations with their other tokens. If `limit` rows of a kind were deleted, it stops.
+ */
+export interface AuthorizationStore extends Expiring {
   /**
    * Atomically inserts an authorization with its token and its event. Returns undefined and inserts nothing if the code
    * was redeemed, a condition is not met or `ids` is missing. Missing in transactions and in a database in memory.
@@ -51,12 +56,6 @@ export interface AuthorizationStore {
    * @returns the number of revoked authorizations. Call again until it is less than `limit`.
    */
   revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>
-  /**
-   * Deletes rows of expired authorizations, at most `limit` of each kind: rotated refresh tokens, then exchanged
-   * tokens, then the authorizations with their other tokens. If `limit` rows of a kind were deleted, stops.
-   * @returns the number of deleted rows; call again until it is 0
-   */
-  deleteExpired(now: number, limit: number): Promise<number>
 }
 
 /** What a redemption checks before it issues tokens. */

@@ -2,6 +2,7 @@ import type { Digest } from '../../crypto/digest.ts'
 import type { ClientFields, SealedClient } from '../../model/entities/client.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
+import type { Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
 
 export interface ClientWithOwner extends SealedClient {
@@ -36,14 +37,12 @@ export interface AuthorizedSummary extends ClientSummary {
   readonly lastUsedAt: number | null
 }
 
-export interface ClientStore {
+export interface ClientStore extends Pick<Rows<SealedClient>, 'insert'> {
   find(clientId: string): Promise<ClientWithOwner | undefined>
   /** Finds the client by its current or former secret, even if the former secret has expired. */
   findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
   /** Finds the client by the token with which it manages its registration. */
   findByRegistrationToken(digest: Digest): Promise<ClientWithOwner | undefined>
-  /** Returns false if the key, ID or secret is taken. The caller retries with other random values. */
-  insert(client: SealedClient): Promise<boolean>
   /**
    * Replaces all fields of the client, including its ID. If the key changes, the tokens, authorizations and consents of
    * the former key become invisible immediately, and are deleted later. The logo of a verified client is assigned to

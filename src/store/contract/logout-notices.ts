@@ -1,16 +1,12 @@
+import type { StoredNotice } from '../../model/entities/logout-notice.ts'
 import type { UserId } from '../../model/user.ts'
+import type { Expiring } from './expiring.ts'
+import type { Rows } from './rows.ts'
 
 /** A logout of which a client must be notified. */
-export interface LogoutNotice {
-  readonly id: string
+export interface LogoutNotice extends StoredNotice {
   /** The current ID of the client; undefined if the client was deleted. */
   readonly clientId: string | undefined
-  readonly clientKey: number
-  readonly userId: string
-  /** The claim `sid` of the ID token. */
-  readonly sid: string
-  /** The number of attempts, including the attempt for which the notice was claimed. */
-  readonly attempts: number
 }
 
 /** The notices that a process is sending, by which the next notices are chosen. */
@@ -25,7 +21,7 @@ export interface ClaimedShare {
 }
 
 /** Stores notices of logouts until they are delivered. */
-export interface LogoutNoticeStore {
+export interface LogoutNoticeStore extends Rows<StoredNotice>, Expiring {
   /**
    * Stores one notice for each client and session, due at `now`. If the user has more than `most` notices, deletes those
    * that expire first.
@@ -43,9 +39,4 @@ export interface LogoutNoticeStore {
    * callers claims a notice.
    */
   claim(now: number, until: number, share: ClaimedShare): Promise<readonly LogoutNotice[]>
-  /** Sets the time of the next attempt. */
-  retry(id: string, dueAt: number): Promise<void>
-  delete(id: string): Promise<void>
-  /** Deletes at most `limit` expired rows. @returns the number of deleted rows */
-  deleteExpired(now: number, limit: number): Promise<number>
 }

@@ -1,20 +1,19 @@
 import type { Digest } from '../../crypto/digest.ts'
 import type { StoredSession } from '../../model/entities/session.ts'
 import type { UserId } from '../../model/user.ts'
+import type { Expiring } from './expiring.ts'
 import type { Cursor, Page } from './page.ts'
+import type { Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
 
-export interface SessionStore {
+export interface SessionStore
+  extends Rows<StoredSession>,
+    Expiring<{ readonly now: number; readonly idleSince: number }> {
   find(
     id: Digest,
   ): Promise<{ readonly session: StoredSession; readonly user: StoredUser | null } | undefined>
-  /** Returns false if the identifier is taken. */
-  insert(session: StoredSession): Promise<boolean>
-  touch(session: Pick<StoredSession, 'id' | 'lastSeenAt' | 'seal'>): Promise<void>
   /** Lists a user's sessions, the latest first. */
   ofUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>>
-  delete(id: Digest): Promise<boolean>
-  deleteOfUser(userId: UserId, except?: Digest): Promise<number>
   /**
    * Deletes at most 100 valid sessions of a user. Retains the latest `keep` valid sessions. A valid session expires
    * after `now`, and was used after `idleSince`.
@@ -25,5 +24,4 @@ export interface SessionStore {
     keep: number,
     valid: { readonly now: number; readonly idleSince: number },
   ): Promise<number>
-  deleteExpired(now: number, idleSince: number, limit: number): Promise<number>
 }

@@ -5,7 +5,9 @@ import type { ClientFields } from '../../model/entities/client.ts'
 import type { StoredRotation } from '../../model/entities/rotated-token.ts'
 import type { NewToken, TokenFields } from '../../model/entities/token.ts'
 import type { UserId } from '../../model/user.ts'
+import type { Expiring } from './expiring.ts'
 import type { Cursor, Page } from './page.ts'
+import type { Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
 
 /** The row of a token. */
@@ -99,7 +101,10 @@ export interface Rotation {
   readonly endsAt: number
 }
 
-export interface TokenStore {
+/** A token expires if it cannot be refreshed. `deleteExpired` also deletes the clients of expired personal tokens. */
+export interface TokenStore
+  extends Expiring,
+    Pick<Rows<NewToken, TokenFields & Pick<NewToken, 'successorId'>>, 'delete'> {
   findByAccess(digest: Digest): Promise<TokenWithState | undefined>
   /** Finds a token by the digest of the access token that its last rotation replaced. */
   findByFormer(digest: Digest): Promise<TokenWithState | undefined>
@@ -141,10 +146,6 @@ export interface TokenStore {
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
   /** Counts, up to `max`, the tokens that `personalOf` lists. */
   countPersonalOf(userId: UserId, max: number): Promise<number>
-  /** Deletes the tokens that were exchanged from the token `parentId`. */
-  deleteChildren(parentId: number): Promise<void>
-  /** Deletes the former values of a personal token. */
-  deletePrevious(successorId: number): Promise<void>
   /**
    * Lists the active authorizations of a user for these clients: at most `limit` for each client, the latest first.
    * `count` is the number of active authorizations for the client, counted up to `countLimit`.
@@ -174,13 +175,6 @@ export interface TokenStore {
   noteScopes(scopes: ReadonlyMap<number, readonly string[]>): Promise<readonly number[]>
   /** Lists the IDs of a user's personal tokens with this name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]>
-  delete(id: number): Promise<boolean>
-  /**
-   * Deletes at most `limit` tokens that have expired and cannot be refreshed. Also deletes the clients of expired
-   * personal tokens.
-   * @returns the number of deleted tokens; call again until it is 0
-   */
-  deleteExpired(now: number, limit: number): Promise<number>
   /**
    * Deletes at most `limit` rotated refresh tokens of an authorization: those that were rotated up to `before`, and
    * those that are not among the latest `keep`.

@@ -1,6 +1,8 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { AuditFilter } from '../contract/audit.ts'
 import type { AuditCountStore } from '../contract/audit-counts.ts'
+import { listOf } from './count.ts'
+import { expiring } from './expiring.ts'
 import { type Handle, prepared } from './handle.ts'
 import type { Tables } from './tables.ts'
 
@@ -13,14 +15,14 @@ export const sqlAuditCounts = (handle: Handle): AuditCountStore => {
   const { read, purge, locking } = handle
   const put = prepared(handle, purge, 'auditCounts.put', (rows) => {
     const columns = [...key, 'writer', 'count'] as const
-    const names = sql.join(columns.map((column) => sql.ref(column)))
+    const names = listOf(columns)
     // PostgreSQL locks the rows in the order of the insert. Sort the rows, so that two processes cannot deadlock. SQLite
     // can parse `on conflict` after a select only if the select has a condition.
     const values = locking
       ? sql`select ${names} from json_populate_recordset(null::oauth2server_audit_count, ${rows}::json) order by ${names}`
       : sql`select ${sql.join(columns.map((column) => sql`value ->> ${sql.lit(column)}`))} from json_each(${rows}) where true`
     return sql`insert into oauth2server_audit_count (${names}) ${values}
-      on conflict (${sql.join([...key, 'writer'].map((column) => sql.ref(column)))})
+      on conflict (${listOf([...key, 'writer'])})
       do update set count = excluded.count`
   })
   const matching = <Row>(
@@ -54,9 +56,7 @@ export const sqlAuditCounts = (handle: Handle): AuditCountStore => {
       const place = placeOf(after)
       const rows = await matching(counts.select([...key, sum]), filter)
         .$if(place !== undefined, (q) =>
-          q.where(
-            sql<boolean>`(${sql.join(key.map((column) => sql.ref(column)))}) > (${sql.join(place ?? [])})`,
-          ),
+          q.where(sql<boolean>`(${listOf(key)}) > (${sql.join(place ?? [])})`),
         )
         .groupBy([...key])
         .orderBy('at')
@@ -102,14 +102,11 @@ export const sqlAuditCounts = (handle: Handle): AuditCountStore => {
       }))
     },
 
-    async deleteBefore(at, limit) {
-      const names = sql.join([...key, 'writer'].map((column) => sql.ref(column)))
-      const { numAffectedRows } = await sql`
-        delete from oauth2server_audit_count where (${names}) in (
-          select ${names} from oauth2server_audit_count where at < ${at} order by ${names} limit ${limit}
-        )`.execute(purge)
-      return Number(numAffectedRows ?? 0)
-    },
+    ...expiring(handle, {
+      table: 'oauth2server_audit_count',
+      key: [...key, 'writer'],
+      end: 'at',
+    }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { AuditRecord } from '../../model/audit-event.ts'
 import { auditCodec, auditColumns } from '../../model/entities/audit-event.ts'
 import type { AuditFilter, AuditStore } from '../contract/audit.ts'
 import type { Cursor, Page } from '../contract/page.ts'
+import { expiring } from './expiring.ts'
 import { type Handle, prepared, valuesOf } from './handle.ts'
 import { page, placeOf } from './page.ts'
 
@@ -161,18 +162,7 @@ export const sqlAudit = (handle: Handle): AuditStore => {
       return rows.map(({ id }) => id)
     },
 
-    async deleteUpTo(id, limit) {
-      const old = read
-        .selectFrom('oauth2server_audit')
-        .select('id')
-        .where('id', '<=', id)
-        .orderBy('id')
-        .limit(limit)
-      const { numDeletedRows } = await purge
-        .deleteFrom('oauth2server_audit')
-        .where('id', 'in', old)
-        .executeTakeFirst()
-      return Number(numDeletedRows)
-    },
+    deleteUpTo: expiring(handle, { ...auditCodec, end: 'id' }).deleteExpired,
+    countExpired: expiring(handle, { ...auditCodec, end: 'at' }).countExpired,
   }
 }

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { authorizationCodec } from '../../model/entities/authorization.ts'
 import type { AuthorizationStore } from '../contract/authorizations.ts'
+import { changedRows } from './count.ts'
+import { expiredRows, expiring } from './expiring.ts'
 import { byKey, type Handle, keyOf, prepared, unindexed, valuesOf } from './handle.ts'
 import { isThere, userSource } from './user-source.ts'
 
@@ -9,6 +11,8 @@ import { isThere, userSource } from './user-source.ts'
  * a user may have more surplus authorizations than this number. Each new authorization then revokes a part of them.
  */
 const maxExceeding = 100
+
+const expired = { ...authorizationCodec, end: 'expires_at' }
 
 export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const { read, write, purge, hot } = handle
@@ -54,6 +58,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const deleteTokens = prepared(handle, write, 'authorizations.deleteTokens', (id) =>
     write.deleteFrom('oauth2server_token').where('authorization_id', '=', id),
   )
+  const own = expiring(handle, expired)
   return {
     ...(hot && { insertWithToken: hot.insertWithToken }),
 
@@ -133,42 +138,21 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     },
 
     async deleteExpired(now, limit) {
-      const expired = read
-        .selectFrom('oauth2server_authorization')
-        .select('id')
-        .where('expires_at', '<=', now)
-        .orderBy('expires_at')
-        .limit(limit)
       // The deletion of an authorization cascades to its tokens and rotated refresh tokens. These may be too many to
       // delete in one statement before its timeout, so delete them in batches first.
-      const rotated = read
-        .selectFrom('oauth2server_rotated_refresh_token')
-        .select('digest')
-        .where('authorization_id', 'in', expired)
-        .limit(limit)
-      const { numDeletedRows: rotatedCount } = await purge
-        .deleteFrom('oauth2server_rotated_refresh_token')
-        .where('digest', 'in', rotated)
-        .executeTakeFirst()
-      if (Number(rotatedCount) === limit) return limit
-      const exchanged = read
-        .selectFrom('oauth2server_token as t')
-        .innerJoin('oauth2server_token as parent', 'parent.id', 't.parent_id')
-        .select('t.id')
-        .where('parent.authorization_id', 'in', expired)
-        .limit(limit)
-      const { numDeletedRows: exchangedCount } = await purge
-        .deleteFrom('oauth2server_token')
-        .where('id', 'in', exchanged)
-        .executeTakeFirst()
-      if (Number(exchangedCount) === limit) return limit
-      const { numDeletedRows } = await purge
-        .deleteFrom('oauth2server_authorization')
-        .where('id', 'in', expired)
-        // Check the expiry again, because a refresh may have extended it while this statement waited for the lock.
-        .where('expires_at', '<=', now)
-        .executeTakeFirst()
-      return Number(rotatedCount + exchangedCount + numDeletedRows)
+      const ids = expiredRows(expired, now, limit)
+      const rotated = await changedRows(
+        purge,
+        sql`delete from oauth2server_rotated_refresh_token where digest in (select digest from oauth2server_rotated_refresh_token where authorization_id in (${ids}) limit ${limit})`,
+      )
+      if (rotated === limit) return limit
+      const exchanged = await changedRows(
+        purge,
+        sql`delete from oauth2server_token where id in (select t.id from oauth2server_token as t inner join oauth2server_token as parent on parent.id = t.parent_id where parent.authorization_id in (${ids}) limit ${limit})`,
+      )
+      if (exchanged === limit) return limit
+      return rotated + exchanged + (await own.deleteExpired(now, limit))
     },
+    countExpired: own.countExpired,
   }
 }

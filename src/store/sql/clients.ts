@@ -19,6 +19,7 @@ import { countRows } from './count.ts'
 import { byKey, type Handle, holds, keyOf, lookup, onceFor } from './handle.ts'
 import { page, placeOf } from './page.ts'
 import { noteRemovals } from './removals.ts'
+import { rowsOf } from './rows.ts'
 import { isThere, type JoinedUser, joinedUser, userColumnsOf, userSource } from './user-source.ts'
 
 const withOwner =
@@ -283,15 +284,7 @@ export const sqlClients = (
       return listed(clientsWithOwner().where(isAuthorized(userId, now)), cursor)
     },
 
-    async insert(client) {
-      const row = await write
-        .insertInto('oauth2server_client')
-        .values(clientCodec.toRow(client))
-        .onConflict((c) => c.doNothing())
-        .returning('client_id')
-        .executeTakeFirst()
-      return row !== undefined
-    },
+    insert: rowsOf(handle, clientCodec).insert,
 
     async update(clientId, client, now) {
       const { fields } = client

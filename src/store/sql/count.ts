@@ -1,14 +1,23 @@
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
 /** Counts the rows of a query, which must have a limit. */
 export const countRows = async (
   read: Kysely<Tables>,
-  // biome-ignore lint/suspicious/noExplicitAny: any query can be counted
-  rows: SelectQueryBuilder<any, any, unknown>,
+  rows: Expression<unknown>,
 ): Promise<number> => {
   const counted = await sql<{
     count: number
   }>`select count(*) as count from (${rows}) as limited`.execute(read)
   return Number(counted.rows[0]?.count)
 }
+
+/** Runs a statement, and returns the number of rows that it has changed. */
+export const changedRows = async (
+  db: Kysely<Tables>,
+  statement: RawBuilder<unknown>,
+): Promise<number> => Number((await statement.execute(db)).numAffectedRows ?? 0)
+
+/** Lists columns in a statement. */
+export const listOf = (names: readonly string[]): RawBuilder<unknown> =>
+  sql.join(names.map((name) => sql.ref(name)))

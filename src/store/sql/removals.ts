@@ -1,7 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Removal, removalCodec } from '../../model/entities/removal.ts'
 import type { UserId } from '../../model/user.ts'
-import type { Removal, RemovalStore } from '../contract/sweeper.ts'
+import type { RemovalStore } from '../contract/sweeper.ts'
 import type { Handle } from './handle.ts'
+import { rowsOf } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 /** Selects the rows of a client or a user. */
@@ -164,26 +166,15 @@ export const removeOfUser = async (
 const tablesOfClients = ['token', 'authorization', 'consent', 'client_logo'] as const
 
 export const sqlRemovals = (handle: Handle): RemovalStore => {
-  const { read, write } = handle
+  const { read } = handle
   const target = removalTarget(handle)
   return {
-    async list(after, limit) {
-      return read
-        .selectFrom('oauth2server_removal')
-        .selectAll()
-        .where(sql<boolean>`(kind, key) > (${after?.kind ?? ''}, ${after?.key ?? 0})`)
-        .orderBy('kind')
-        .orderBy('key')
-        .limit(limit)
-        .execute()
-    },
+    ...rowsOf(handle, removalCodec),
 
     removeSome: ({ kind, key }, limit) =>
       kind === 'client'
         ? removeGranted(target, ofClient(key), limit)
         : removeOfUser(target, { userId: key, before: null }, limit),
-
-    addClients: (keys, at) => noteRemovals(write, 'client', keys, at),
 
     async findOrphans(after, limit) {
       const keysOf = async (table: (typeof tablesOfClients)[number]) => {
@@ -211,14 +202,6 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
         .execute()
       const live = new Set(clients.map(({ client_key }) => client_key))
       return { keys: keys.filter((key) => !live.has(key)), last }
-    },
-
-    async delete({ kind, key }) {
-      await write
-        .deleteFrom('oauth2server_removal')
-        .where('kind', '=', kind)
-        .where('key', '=', key)
-        .execute()
     },
   }
 }

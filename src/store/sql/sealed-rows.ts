@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ResealedRow, RowKey, SealedRow, SealedRows } from '../contract/sealed.ts'
+import { listOf } from './count.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 
@@ -20,9 +21,6 @@ type TableRow = Readonly<Record<string, Sealed | string | number | null>>
 /** The maximum number of rows that one statement writes. */
 const maxPerStatement = 50
 
-const refs = (names: readonly string[]): RawBuilder<unknown> =>
-  sql.join(names.map((name) => sql.ref(name)))
-
 const either = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
   sql`(${sql.join(conditions, sql` or `)})`
 
@@ -33,7 +31,7 @@ export const sealedRows = (
 ): SealedRows => {
   const columns = seals.map(({ column }) => column)
   const from = sql.table(table)
-  const keyColumns = sql`(${refs(key)})`
+  const keyColumns = sql`(${listOf(key)})`
   const isKey = (rowKey: RowKey) => sql`${keyColumns} = (${sql.join(rowKey)})`
   const keyOf = (row: TableRow): RowKey => key.map((name) => row[name] as string | number)
   const ordered = (direction: 'asc' | 'desc') =>
@@ -75,7 +73,7 @@ export const sealedRows = (
     rows: readonly ResealedRow[],
   ): Promise<readonly ResealedRow[]> => {
     const lockedRows =
-      await sql<TableRow>`select ${refs(key)} from ${from} where ${isAmong(rows)} for no key update skip locked`.execute(
+      await sql<TableRow>`select ${listOf(key)} from ${from} where ${isAmong(rows)} for no key update skip locked`.execute(
         db,
       )
     const lockedKeys = new Set(lockedRows.rows.map((row) => keyOf(row).join(' ')))
@@ -90,7 +88,7 @@ export const sealedRows = (
       // First find the last key of the page with a query that reads only keys. The second query is then bounded, even
       // if few rows match.
       const ends =
-        await sql<TableRow>`select ${refs(key)} from ${from} where ${below} order by ${ordered('desc')} limit 1 offset ${limit - 1}`.execute(
+        await sql<TableRow>`select ${listOf(key)} from ${from} where ${below} order by ${ordered('desc')} limit 1 offset ${limit - 1}`.execute(
           read,
         )
       const [end] = ends.rows
@@ -129,7 +127,7 @@ export const sealedRows = (
       const { rows } = await sql<{
         readonly seen: number
         readonly found: number
-      }>`select count(*) as seen, count(case when ${either(isUnder)} then 1 end) as found from (select ${refs(columns)} from ${from} order by ${ordered('asc')} limit ${limit}) as first_rows`.execute(
+      }>`select count(*) as seen, count(case when ${either(isUnder)} then 1 end) as found from (select ${listOf(columns)} from ${from} order by ${ordered('asc')} limit ${limit}) as first_rows`.execute(
         read,
       )
       const [{ seen, found } = { seen: 0, found: 0 }] = rows

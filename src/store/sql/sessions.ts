@@ -1,8 +1,12 @@
 import { sql } from 'kysely'
+import type { Digest } from '../../crypto/digest.ts'
 import { type SessionRow, type StoredSession, sessionCodec } from '../../model/entities/session.ts'
 import type { SessionStore } from '../contract/sessions.ts'
+import { countRows } from './count.ts'
+import { expiredRows, expiring } from './expiring.ts'
 import { byKey, type Handle, holds, isAmong, lookup, onceFor, type TableHandle } from './handle.ts'
 import { page, placeOf } from './page.ts'
+import { rowsOf } from './rows.ts'
 import { isThere, type JoinedUser, joinedUser, userColumnsOf, userSource } from './user-source.ts'
 
 const { columns, fromRow } = sessionCodec
@@ -22,6 +26,11 @@ export const joinedSession = (
         ) as unknown as SessionRow,
       )
 
+// Each statement filters by one column, because each column has an index. For a condition on both columns, a database may
+// read all rows before it applies the limit.
+const byEnd = { ...sessionCodec, end: 'expires_at' }
+const byUse = { ...sessionCodec, end: 'last_seen_at' }
+
 /**
  * The maximum number of sessions that one call of `deleteOldest` deletes. Usually, one session is surplus. After the
  * limit of sessions was lowered, many sessions may be surplus.
@@ -36,7 +45,8 @@ export const liveSessions = (handle: TableHandle) =>
     .where(isThere(handle, { userId: 's.user_id', createdAt: 's.created_at' }, 'u'))
 
 export const sqlSessions = (handle: Handle): SessionStore => {
-  const { read, write, purge } = handle
+  const { write } = handle
+  const rows = rowsOf(handle, sessionCodec)
   const withUser = lookup(
     handle,
     'sessions.find',
@@ -53,60 +63,30 @@ export const sqlSessions = (handle: Handle): SessionStore => {
     user: joinedUser(handle, row),
   }))
   return {
+    ...rows,
+
     async find(id) {
       const row = await withUser(id)
       return row && fromJoined(row)
     },
 
     async ofUser(userId, { after, limit }) {
-      const place = placeOf(after)
-      const rows = await read
-        .selectFrom('oauth2server_session')
-        .selectAll()
-        .where('user_id', '=', userId)
-        .$if(place !== undefined, (q) =>
-          q.where(sql<boolean>`(created_at, id) < (${place?.[0]}, ${place?.[1]})`),
-        )
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .execute()
-      return page(rows, limit, fromRow, (row) => [row.created_at, row.id])
-    },
-
-    async insert(session) {
-      const row = await write
-        .insertInto('oauth2server_session')
-        .values(sessionCodec.toRow(session))
-        .onConflict((c) => c.doNothing())
-        .returning('id')
-        .executeTakeFirst()
-      return row !== undefined
-    },
-
-    async touch({ id, lastSeenAt, seal }) {
-      await write
-        .updateTable('oauth2server_session')
-        .set({ last_seen_at: lastSeenAt, seal })
-        .where('id', '=', id)
-        .execute()
-    },
-
-    async delete(id) {
-      const { numDeletedRows } = await write
-        .deleteFrom('oauth2server_session')
-        .where('id', '=', id)
-        .executeTakeFirst()
-      return numDeletedRows > 0n
-    },
-
-    async deleteOfUser(userId, except) {
-      const { numDeletedRows } = await write
-        .deleteFrom('oauth2server_session')
-        .where('user_id', '=', userId)
-        .$if(except !== undefined, (q) => q.where('id', '!=', except ?? ''))
-        .executeTakeFirst()
-      return Number(numDeletedRows)
+      const [createdAt, id] = placeOf(after) ?? []
+      const found = await rows.select(
+        { userId },
+        {
+          by: ['createdAt', 'id'],
+          after: createdAt === undefined ? undefined : { createdAt, id: id as Digest },
+          limit: limit + 1,
+          isReversed: true,
+        },
+      )
+      return page(
+        found,
+        limit,
+        (session) => session,
+        (session) => [session.createdAt, session.id],
+      )
     },
 
     async deleteOldest(userId, keep, { now, idleSince }) {
@@ -127,26 +107,14 @@ export const sqlSessions = (handle: Handle): SessionStore => {
       return Number(numDeletedRows)
     },
 
-    async deleteExpired(now, idleSince, limit) {
-      // Filter by one column per statement, because each column has an index. For a condition on both columns, a
-      // database may read all rows before it applies the limit.
-      const deleteBy = async (column: 'expires_at' | 'last_seen_at', end: number, max: number) => {
-        const ended = read
-          .selectFrom('oauth2server_session')
-          .select('id')
-          .where(column, '<=', end)
-          .orderBy(column)
-          .limit(max)
-        const { numDeletedRows } = await purge
-          .deleteFrom('oauth2server_session')
-          .where('id', 'in', ended)
-          // Check the time again, because the session may have been used while this statement waited for the lock.
-          .where(column, '<=', end)
-          .executeTakeFirst()
-        return Number(numDeletedRows)
-      }
-      const expired = await deleteBy('expires_at', now, limit)
-      return expired + (await deleteBy('last_seen_at', idleSince, limit - expired))
+    async deleteExpired({ now, idleSince }, limit) {
+      const ended = await expiring(handle, byEnd).deleteExpired(now, limit)
+      return ended + (await expiring(handle, byUse).deleteExpired(idleSince, limit - ended))
+    },
+
+    async countExpired({ now, idleSince }, max) {
+      const either = sql`select * from (${expiredRows(byEnd, now, max)}) as ended union select * from (${expiredRows(byUse, idleSince, max)}) as idle`
+      return Math.min(max, await countRows(handle.read, either))
     },
   }
 }

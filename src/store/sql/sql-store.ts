@@ -1,26 +1,23 @@
 import { type Kysely, sql } from 'kysely'
 import type { OpenStore, Store } from '../store.ts'
 import { sqlAudit } from './audit.ts'
-import { sqlAuditCheckpoints } from './audit-checkpoints.ts'
 import { sqlAuditCounts } from './audit-counts.ts'
 import { sqlAuthorizations } from './authorizations.ts'
 import { sqlClientLogins } from './client-logins.ts'
 import { sqlClientLogos } from './client-logos.ts'
 import { sqlClients } from './clients.ts'
 import { sqlConsents } from './consents.ts'
-import { sqlExpired } from './expired.ts'
 import type { Handle } from './handle.ts'
-import { sqlSecretKeys, sqlSigningKeys } from './keys.ts'
 import { sqlLogoutNotices } from './logout-notices.ts'
 import { migrate } from './migrations/migrate.ts'
 import { sqlRemovals } from './removals.ts'
 import { sqlSealed } from './sealed.ts'
 import { sqlSessions } from './sessions.ts'
+import { checkpoints, notes, secretKeys, signingKeys } from './small-tables.ts'
 import { mayInheritRows } from './start-checks.ts'
-import { sqlSweeperNotes } from './sweeper-notes.ts'
 import type { Tables } from './tables.ts'
 import { sqlTokens } from './tokens/tokens.ts'
-import { sqlTransients } from './transients.ts'
+import { sqlTransients, transientRows } from './transients.ts'
 import { sqlUserData } from './user-data.ts'
 import { sqlUsers } from './users.ts'
 
@@ -34,18 +31,18 @@ const builders: { readonly [Name in keyof Parts]: (handle: Handle) => Parts[Name
   users: sqlUsers,
   userData: sqlUserData,
   removals: sqlRemovals,
-  sweeperNotes: sqlSweeperNotes,
-  expired: sqlExpired,
+  sweeperNotes: notes,
   sessions: sqlSessions,
   clientLogins: sqlClientLogins,
   logoutNotices: sqlLogoutNotices,
   clientLogos: sqlClientLogos,
   transients: sqlTransients,
-  secretKeys: sqlSecretKeys,
-  signingKeys: sqlSigningKeys,
+  transientRows,
+  secretKeys,
+  signingKeys,
   sealed: sqlSealed,
   audit: sqlAudit,
-  auditCheckpoints: sqlAuditCheckpoints,
+  auditCheckpoints: checkpoints,
   auditCounts: sqlAuditCounts,
 }
 

@@ -1,11 +1,7 @@
 import type { Generated } from 'kysely'
 import { entities } from '../../model/entities/all.ts'
 import { type ColumnsOf, entity, type InsertedOf } from '../../model/entities/entity.ts'
-import { type Field, flag, nullable, number, text, userKey } from '../../model/entities/field.ts'
-import type { SweeperNoteKind } from '../contract/sweeper.ts'
-
-const count: Field<number, number> = { ...number(), type: 'integer' }
-const kind = <Kind extends string>() => text<Kind>() as Field<Kind, Kind>
+import { count, nullable, number, text } from '../../model/entities/field.ts'
 
 /** The tables whose rows are no records of the model. */
 const others = [
@@ -24,46 +20,12 @@ const others = [
     },
     { key: ['client_key'] },
   ),
-  /** The logins of users at clients. Each row records that a client received an ID token in a session. */
-  entity('oauth2server_client_login', {
-    id: text(),
-    authorizationId: nullable(number()),
-    sessionId: text(),
-    sid: text(),
-    clientKey: number(),
-    userId: userKey(),
-    isOffline: flag(),
-    expiresAt: number(),
-  }),
-  /** Logouts of which clients must be notified. */
-  entity('oauth2server_logout_notice', {
-    id: text(),
-    clientKey: number(),
-    userId: text(),
-    sid: text(),
-    attempts: count,
-    /** The time of the next attempt, or the end of the claim of the process that is sending the notice. */
-    dueAt: number(),
-    expiresAt: number(),
-  }),
-  /** Deleted clients and built-in users that may still have rows. */
-  entity(
-    'oauth2server_removal',
-    { kind: kind<'client' | 'user'>(), key: number(), at: number() },
-    { key: ['kind', 'key'] },
-  ),
-  /** Times that the sweeper stores for its next run. */
-  entity(
-    'oauth2server_sweeper_note',
-    { kind: kind<SweeperNoteKind>(), key: text(), at: number() },
-    { key: ['kind', 'key'] },
-  ),
   entity(
     'oauth2server_transient',
     {
       key: text(),
       value: nullable(text()),
-      count,
+      count: count(),
       expiresAt: number(),
       /** A digest of the owner, if the values of each owner are counted. */
       owner: nullable(text()),
@@ -85,7 +47,6 @@ const others = [
     },
     { key: ['at', 'client_id', 'event', 'grant_type', 'user_id', 'writer'] },
   ),
-  entity('oauth2server_secret_key', { id: text(), createdAt: number() }),
 ] as const
 
 /**

@@ -1,10 +1,15 @@
 import { sql } from 'kysely'
 import type { Transients } from '../contract/transients.ts'
+import { expiring } from './expiring.ts'
 import { type Handle, lookupBy, prepared, unindexed, writeShared } from './handle.ts'
+
+/** The rows of short-lived values. */
+export const transientRows = (handle: Handle) =>
+  expiring(handle, { table: 'oauth2server_transient', key: ['key'], end: 'expires_at' })
 
 /** Stores short-lived values in the database, so that no other system is required and a restart loses no values. */
 export const sqlTransients = (handle: Handle): Transients => {
-  const { read, write, purge, locking } = handle
+  const { read, write, locking } = handle
   const surplus = prepared(
     handle,
     write,
@@ -163,20 +168,6 @@ export const sqlTransients = (handle: Handle): Transients => {
       await remove(key)
     },
 
-    async deleteExpired(now, limit) {
-      const expired = read
-        .selectFrom('oauth2server_transient')
-        .select('key')
-        .where('expires_at', '<=', now)
-        .orderBy('expires_at')
-        .limit(limit)
-      const { numDeletedRows } = await purge
-        .deleteFrom('oauth2server_transient')
-        .where('key', 'in', expired)
-        // Check the expiry again, because a new value may have replaced the expired value.
-        .where('expires_at', '<=', now)
-        .executeTakeFirst()
-      return Number(numDeletedRows)
-    },
+    deleteExpired: transientRows(handle).deleteExpired,
   }
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { authorizationCodec } from '../../../model/entities/authorization.ts'
+import { clientLoginCodec } from '../../../model/entities/client-login.ts'
 import type { SqlType } from '../../../model/entities/field.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import type { ReservedIds } from '../../../model/redemption.ts'
 import type { UserId } from '../../../model/user.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
-import { loginColumns, loginRow } from '../client-logins.ts'
 import { liveConsents } from '../consents.ts'
 import { byKey, type TableHandle } from '../handle.ts'
 import { liveSessions } from '../sessions.ts'
@@ -35,7 +35,7 @@ export const parametersOf = (all: readonly RowsToInsert[]): readonly unknown[] =
   JSON.stringify(all.map(({ ids, eventOf }) => toAuditRow(eventOf(ids)))),
   JSON.stringify(
     all.flatMap(({ ids: { authorizationId }, login }) =>
-      login ? loginRow({ ...login, authorizationId }) : [],
+      login ? clientLoginCodec.toRow({ ...login, authorizationId }) : [],
     ),
   ),
   Math.min(...all.map(({ most }) => most)),
@@ -81,7 +81,7 @@ export const insertWithTokenStatement = (
     .$if(!isWaiting, (q) => q.skipLocked())
   const names = sql.raw(authorizationCodec.columns.join(', '))
   const tokenNames = sql.raw(tokenCodec.columns.join(', '))
-  const loginNames = sql.raw(loginColumns.join(', '))
+  const loginNames = sql.raw(clientLoginCodec.columns.join(', '))
   const eventNames = sql.raw(auditColumnNames.join(', '))
   const isFree =
     isWaiting || freeUsers === undefined ? sql`true` : sql`user_id in (${sql.raw(freeUsers)})`

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { authorizationCodec } from '../../../model/entities/authorization.ts'
+import { clientLoginCodec } from '../../../model/entities/client-login.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import type { ReservedIds } from '../../../model/redemption.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { UniqueViolation } from '../../contract/errors.ts'
 import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
-import { loginColumns, loginRow } from '../client-logins.ts'
 import { liveConsents } from '../consents.ts'
 import type { TableHandle } from '../handle.ts'
 import { liveSessions } from '../sessions.ts'
@@ -17,7 +17,7 @@ export const insertInto = (table: string, columns: readonly string[]): string =>
   `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
 
 export const insertToken = `${insertInto('oauth2server_token', tokenCodec.columns)} on conflict do nothing returning id`
-const insertLogin = insertInto('oauth2server_client_login', loginColumns)
+const insertLogin = insertInto(clientLoginCodec.table, clientLoginCodec.columns)
 const insertEvent = insertInto('oauth2server_audit', auditColumnNames)
 
 /**
@@ -72,11 +72,7 @@ export const insertsWithToken = (
     if (tokenId === undefined) throw new UniqueViolation()
     const ids = { authorizationId, tokenId: tokenId as number }
     if (login) {
-      const row = loginRow({ ...login, authorizationId })
-      writer.now(
-        insertLogin,
-        loginColumns.map((name) => row[name]),
-      )
+      writer.now(insertLogin, clientLoginCodec.toCells({ ...login, authorizationId }))
     }
     const event = toAuditRow(eventOf(ids))
     writer.now(

@@ -1,69 +1,43 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
+import { tokenCodec } from '../../../model/entities/token.ts'
 import type { TokenStore } from '../../contract/tokens.ts'
-import type { Handle } from '../handle.ts'
+import { changedRows } from '../count.ts'
+import { expiredRows, expiring } from '../expiring.ts'
+import { type Handle, unindexed } from '../handle.ts'
+
+const expired = { ...tokenCodec, end: 'ends_at' }
 
 /** Deletes tokens in batches: expired tokens for the sweeper, and the oldest tokens if there are too many. */
-export const tokenCleanup = ({
-  read,
-  purge,
-}: Handle): Pick<
+export const tokenCleanup = (
+  handle: Handle,
+): Pick<
   TokenStore,
-  'deleteExpired' | 'deleteRotated' | 'deleteOldestOwn' | 'deleteOldestChildren'
+  'deleteExpired' | 'countExpired' | 'deleteRotated' | 'deleteOldestOwn' | 'deleteOldestChildren'
 > => {
-  const deleteChildrenOf = async (
-    // biome-ignore lint/suspicious/noExplicitAny: any query for IDs
-    parents: SelectQueryBuilder<any, any, { id: number }>,
-    limit: number,
-  ): Promise<number> => {
-    const children = read
-      .selectFrom('oauth2server_token')
-      .select('id')
-      .where('parent_id', 'in', parents)
-      .limit(limit)
-    const { numDeletedRows } = await purge
-      .deleteFrom('oauth2server_token')
-      .where('id', 'in', children)
-      .executeTakeFirst()
-    return Number(numDeletedRows)
-  }
+  const { read, purge } = handle
+  const own = expiring(handle, expired)
+  const deleteChildrenOf = (parents: Expression<unknown>, limit: number): Promise<number> =>
+    changedRows(
+      purge,
+      sql`delete from oauth2server_token where id in (select id from oauth2server_token where parent_id in (${parents}) limit ${limit})`,
+    )
 
   return {
     async deleteExpired(now, limit) {
       // Apply the limit before any other condition. The statement then takes the same time, no matter how many expired
       // tokens exist.
-      const expired = read
-        .selectFrom('oauth2server_token')
-        .select(['id', 'client_key', 'is_personal'])
-        .where('ends_at', '<=', now)
-        .orderBy('ends_at')
-        .limit(limit)
-        .as('expired')
-      const personal = read
-        .selectFrom(expired)
-        .select('expired.client_key')
-        .where('expired.is_personal', '=', 1)
-      const hasLiveToken = (client: string) =>
-        sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_key = ${sql.ref(client)} and (live.ends_at is null or live.ends_at > ${now}))`
+      const personal = sql`select client_key from (${expiredRows(expired, now, limit, ['client_key', 'is_personal'])}) as expired where expired.is_personal = 1`
       // Delete the hidden client of a personal token before the token, because this query finds the client by its
       // token.
-      await purge
-        .deleteFrom('oauth2server_client')
-        .where('is_personal', '=', 1)
-        .where('client_key', 'in', personal)
-        .where(({ not }) => not(hasLiveToken('oauth2server_client.client_key')))
-        .execute()
-      const ids = read.selectFrom(expired).select('expired.id')
+      await sql`delete from oauth2server_client where ${unindexed('is_personal')} = 1 and client_key in (${personal}) and not exists (
+        select 1 from oauth2server_token as live where live.client_key = oauth2server_client.client_key
+        and (live.ends_at is null or live.ends_at > ${now}))`.execute(purge)
       // The foreign key would delete all children of a token in one statement, so delete them in batches first.
-      const children = await deleteChildrenOf(ids, limit)
+      const children = await deleteChildrenOf(expiredRows(expired, now, limit), limit)
       if (children === limit) return children
-      const { numDeletedRows: tokens } = await purge
-        .deleteFrom('oauth2server_token')
-        .where('id', 'in', ids.limit(limit - children))
-        // Check the expiry again, because the token may have been refreshed while this statement waited for the lock.
-        .where('ends_at', '<=', now)
-        .executeTakeFirst()
-      return Number(tokens) + children
+      return children + (await own.deleteExpired(now, limit - children))
     },
+    countExpired: own.countExpired,
 
     async deleteRotated(authorizationId, { before, keep, limit }) {
       const rotated = read

@@ -5,6 +5,7 @@ import { tokenCodec } from '../../../model/entities/token.ts'
 import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
 import type { TokenStore } from '../../contract/tokens.ts'
 import { byKey, type Handle, holds, keyOf, prepared, valuesOf } from '../handle.ts'
+import { rowsOf } from '../rows.ts'
 import { liveTokens } from './base-query.ts'
 import { tokenCleanup } from './cleanup.ts'
 import { fromRow } from './columns.ts'
@@ -42,12 +43,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .returning('id'),
     tokenCodec.columns.length,
   )
-  const remove = prepared(handle, write, 'tokens.delete', (id) =>
-    write.deleteFrom('oauth2server_token').where('id', '=', id),
-  )
-  const deleteChildren = prepared(handle, write, 'tokens.deleteChildren', (id) =>
-    write.deleteFrom('oauth2server_token').where('parent_id', '=', id),
-  )
+  const { delete: deleteTokens } = rowsOf(handle, tokenCodec)
   return {
     ...tokenStates(handle, tokens),
     ...personalTokens(handle, tokens),
@@ -185,17 +181,6 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       return stored
     },
 
-    async deleteChildren(parentId) {
-      await deleteChildren(parentId)
-    },
-
-    async deletePrevious(successorId) {
-      await write.deleteFrom('oauth2server_token').where('successor_id', '=', successorId).execute()
-    },
-
-    async delete(id) {
-      const { numAffectedRows = 0n } = await remove(id)
-      return numAffectedRows > 0n
-    },
+    delete: deleteTokens,
   }
 }

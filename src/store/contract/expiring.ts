@@ -1,0 +1,12 @@
+/** Rows that expire. @template End what decides which rows have expired; by default, a time or a number */
+export interface Expiring<End = number> {
+  /**
+   * Deletes at most `limit` rows that expired up to `end`, and the rows that depend on them. The rows with the earliest
+   * end are first.
+   * @param end milliseconds since the epoch
+   * @returns the number of deleted rows; call again until it is 0
+   */
+  deleteExpired(end: End, limit: number): Promise<number>
+  /** Counts, up to `max`, the rows that expired up to `end`. */
+  countExpired(end: End, max: number): Promise<number>
+}

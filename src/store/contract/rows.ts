@@ -1,0 +1,38 @@
+/** A condition for a value: the value, one of several values, any other value, or a limit. */
+export type Condition<Value> =
+  | Value
+  | readonly Value[]
+  | { readonly not: Value }
+  | { readonly upTo: Value }
+
+/** Conditions that a row must meet. Without conditions, every row is selected. */
+export type Where<Fields> = {
+  readonly [Name in keyof Fields]?: Condition<Fields[Name]> | undefined
+}
+
+/**
+ * The rows of one table. Changes and deletions need a condition.
+ * @template Fields the values that conditions and changes name
+ */
+export interface Rows<Row, Fields = Row> {
+  /** Inserts a row. Returns false if a unique value is taken, so only one of several concurrent callers succeeds. */
+  insert(row: Row): Promise<boolean>
+  /** Inserts a row, or replaces the row with the same key. */
+  put(row: Row): Promise<void>
+  /** Changes the selected rows. @returns their number */
+  update(where: Where<Fields>, changes: Partial<Fields>): Promise<number>
+  /** Deletes the selected rows. @returns their number: a row is deleted by one of several concurrent callers */
+  delete(where: Where<Fields>): Promise<number>
+  /** Lists the selected rows in the order of their keys. */
+  select(
+    where?: Where<Fields>,
+    options?: {
+      /** The names of another order. An index must have this order. */
+      readonly by?: readonly (keyof Fields & string)[]
+      /** Omits the rows up to these values of the order. */
+      readonly after?: Partial<Fields> | undefined
+      readonly limit?: number
+      readonly isReversed?: boolean
+    },
+  ): Promise<readonly Row[]>
+}
