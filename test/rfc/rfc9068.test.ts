@@ -549,7 +549,7 @@ describe('the rotation of signing keys', () => {
 
   test('throws an error if the store refuses every new key', async () => {
     const rows = async () => []
-    const signingKeys = { all: rows, insert: async () => false, delete: async () => undefined }
+    const signingKeys = { select: rows, insert: async () => false, delete: async () => undefined }
     const { KeyRing } = await import('../../src/crypto/sealed.ts')
     const keys = new SigningKeys({
       store: { signingKeys, transaction: (work: (tx: object) => unknown) => work({ signingKeys }) },
