@@ -324,7 +324,7 @@ describe('sweeper', { concurrent: true }, () => {
 
   test('renews the lease of a run that takes longer than the lease', async () => {
     const aroundStore: AroundStore = ({ name }, run) => {
-      // Each of the six kinds that expire takes half of the interval.
+      // Each of the ten kinds that expire takes half of the interval.
       if (name.endsWith('.deleteExpired')) app.advance(0.5)
       return run()
     }
@@ -332,7 +332,7 @@ describe('sweeper', { concurrent: true }, () => {
     try {
       const began = app.now()
       const { transients } = storeOf(app.server)
-      await vi.waitFor(() => expect(app.now()).toBe(began + 3_000))
+      await vi.waitFor(() => expect(app.now()).toBe(began + 5_000))
       expect(await transients.put('sweeper', '', began + 9_000, app.now())).toBe(false)
     } finally {
       await app.close()
