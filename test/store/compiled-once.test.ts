@@ -1,25 +1,8 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { DefaultQueryCompiler } from 'kysely'
-import { postgres } from 'svc-oauth2server/postgres'
-import { sqlite } from 'svc-oauth2server/sqlite'
 import { describe, expect, test, vi } from 'vitest'
-import { databaseFolder } from '../support/database-folder.ts'
 import { lacks } from '../support/needs.ts'
-import { makeDatabase } from '../support/postgres.ts'
+import { newDatabase } from '../support/new-database.ts'
 import { type Around, requestsTo } from '../support/request-kinds.ts'
-
-const databases = {
-  async SQLite() {
-    const folder = await databaseFolder()
-    const drop = () => rm(folder, { recursive: true })
-    return { opener: sqlite(join(folder, 'test.sqlite')), drop }
-  },
-  async PostgreSQL() {
-    const { url, drop } = await makeDatabase()
-    return { opener: postgres(url), drop }
-  },
-}
 
 const isLacking = await lacks('postgres')
 
@@ -28,7 +11,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (name) => {
   test.skipIf(isSkipped)(
     'a request compiles no statement that an earlier request of its kind has compiled [T4731]',
     async () => {
-      const { opener, drop } = await databases[name]()
+      const { opener, drop } = await newDatabase[name]()
       try {
         await using requests = await requestsTo({ store: opener, tokenExchange: true })
         await requests.send((_kind, send) => send().then(() => undefined))

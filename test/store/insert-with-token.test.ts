@@ -1,40 +1,16 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { postgres } from 'svc-oauth2server/postgres'
-import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Digest } from '../../src/crypto/digest.ts'
 import type { AuthorizedToken } from '../../src/store/contract/authorizations.ts'
 import { UniqueViolation } from '../../src/store/contract/errors.ts'
-import type { OpenStore, StoreOpener } from '../../src/store/store.ts'
-import { databaseFolder } from '../support/database-folder.ts'
+import type { OpenStore } from '../../src/store/store.ts'
 import { lacks } from '../support/needs.ts'
-import { makeDatabase } from '../support/postgres.ts'
+import { type NewDatabase, newDatabase } from '../support/new-database.ts'
 import { auditRow, authorizedToken, consentRow, digest, text } from './rows.ts'
-
-interface Database {
-  readonly opener: StoreOpener
-  readonly drop: () => Promise<unknown>
-}
-
-const databases: Readonly<Record<string, () => Promise<Database>>> = {
-  async SQLite() {
-    const folder = await databaseFolder()
-    return {
-      opener: sqlite(join(folder, 'test.sqlite')),
-      drop: () => rm(folder, { recursive: true }),
-    }
-  },
-  async PostgreSQL() {
-    const { url, drop } = await makeDatabase()
-    return { opener: postgres(url), drop }
-  },
-}
 
 const isLacking = await lacks('postgres')
 
-describe.each(Object.entries(databases))('%s: a code is redeemed at once', (name, create) => {
-  let database: Database
+describe.each(Object.entries(newDatabase))('%s: a code is redeemed at once', (name, create) => {
+  let database: NewDatabase
   let store: OpenStore
   /** A store on the same database, like that of another process. */
   let other: OpenStore

@@ -1,14 +1,7 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { sqlite } from 'svc-oauth2server/sqlite'
 import { expect, test } from 'vitest'
-import { postgres } from '../../src/store/postgres.ts'
 import { tables } from '../../src/store/sql/tables.ts'
-import type { StoreOpener } from '../../src/store/store.ts'
-import { query } from '../support/database.ts'
-import { databaseFolder } from '../support/database-folder.ts'
 import { lacks } from '../support/needs.ts'
-import { makeDatabase } from '../support/postgres.ts'
+import { newDatabase } from '../support/new-database.ts'
 
 interface Column {
   readonly table: string
@@ -17,27 +10,6 @@ interface Column {
   readonly isNullable: boolean
   /** The position in the primary key, from 1; otherwise 0. */
   readonly place: number
-}
-
-interface Database {
-  readonly opener: StoreOpener
-  readonly read: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
-  readonly drop: () => Promise<unknown>
-}
-
-const sqliteDatabase = async (): Promise<Database> => {
-  const folder = await databaseFolder()
-  const file = join(folder, 'test.sqlite')
-  return {
-    opener: sqlite(file),
-    read: async (sql) => query(file, sql),
-    drop: () => rm(folder, { recursive: true }),
-  }
-}
-
-const postgresDatabase = async (): Promise<Database> => {
-  const { url, query: read, drop } = await makeDatabase()
-  return { opener: postgres(url), read, drop }
 }
 
 const sqliteColumns = `
@@ -54,11 +26,11 @@ const postgresColumns = `
 
 const cases = [
   // In SQLite, `integer` and `bigint` are the same type. A primary key of this type is never null.
-  ['SQLite', sqliteDatabase, sqliteColumns, { bigint: 'integer', userKey: 'integer' }, false],
+  ['SQLite', newDatabase.SQLite, sqliteColumns, { bigint: 'integer', userKey: 'integer' }, false],
   // A flag is a smallint in the table with the most rows.
   [
     'PostgreSQL',
-    postgresDatabase,
+    newDatabase.PostgreSQL,
     postgresColumns,
     { integer: 'smallint', userKey: 'bigint' },
     await lacks('postgres'),
@@ -70,11 +42,11 @@ for (const [name, create, sql, equal, isMissing] of cases)
     `the tables of a migrated database on ${name} have exactly the columns, types and keys of the entities [T4780]`,
     async () => {
       const common = (type: string) => Reflect.get(equal, type) ?? type
-      const { opener, read, drop } = await create()
+      const { opener, query, drop } = await create()
       const store = await opener.open()
       try {
         await store.migrate()
-        const stored = (await read(sql))
+        const stored = (await query(sql))
           .filter(({ table }) => /^oauth2server_(?!migration)/.test(String(table)))
           .map(({ table, column, type, nullable, place }) => ({
             table,

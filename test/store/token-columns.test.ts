@@ -1,15 +1,9 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type NewToken, tokenCodec } from '../../src/model/entities/token.ts'
 import type { Rotation } from '../../src/store/contract/tokens.ts'
-import { postgres } from '../../src/store/postgres.ts'
-import type { OpenStore, Store, StoreOpener } from '../../src/store/store.ts'
-import { query } from '../support/database.ts'
-import { databaseFolder } from '../support/database-folder.ts'
+import type { OpenStore, Store } from '../../src/store/store.ts'
 import { lacks } from '../support/needs.ts'
-import { makeDatabase } from '../support/postgres.ts'
+import { type NewDatabase, newDatabase } from '../support/new-database.ts'
 import {
   aClient,
   anAuthorization,
@@ -24,28 +18,6 @@ import {
 type Row = Readonly<Record<string, unknown>>
 type Rotate = (rotation: Rotation) => Promise<boolean>
 
-interface Database {
-  readonly opener: StoreOpener
-  /** Runs a query outside of the store. */
-  readonly rows: (sql: string) => Promise<readonly Row[]>
-  readonly drop: () => Promise<unknown>
-}
-
-const sqliteDatabase = async (): Promise<Database> => {
-  const folder = await databaseFolder()
-  const file = join(folder, 'test.sqlite')
-  return {
-    opener: sqlite(file),
-    rows: async (sql) => query(file, sql),
-    drop: () => rm(folder, { recursive: true }),
-  }
-}
-
-const postgresDatabase = async (): Promise<Database> => {
-  const { url, query: rows, drop } = await makeDatabase()
-  return { opener: postgres(url), rows, drop }
-}
-
 /** The columns that neither a rotation nor a rewrite changes. */
 const keptColumns = tokenCodec.stored
   .map(({ column }) => column)
@@ -54,13 +26,13 @@ const keptColumns = tokenCodec.stored
 const withoutId = ({ id: _, ...row }: Row): Row => row
 
 const databases = [
-  ['SQLite', sqliteDatabase, false],
-  ['PostgreSQL', postgresDatabase, await lacks('postgres')],
+  ['SQLite', newDatabase.SQLite, false],
+  ['PostgreSQL', newDatabase.PostgreSQL, await lacks('postgres')],
 ] as const
 
 for (const [name, create, isMissing] of databases) {
   describe.skipIf(isMissing)(`the columns of a token on ${name}`, () => {
-    let database: Database
+    let database: NewDatabase
     let store: OpenStore
     beforeAll(async () => {
       database = await create()
@@ -73,12 +45,14 @@ for (const [name, create, isMissing] of databases) {
     })
 
     const everyRow = async (): Promise<readonly Row[]> => [
-      ...(await database.rows('select * from oauth2server_token order by id')),
-      ...(await database.rows('select * from oauth2server_authorization order by id')),
-      ...(await database.rows('select * from oauth2server_rotated_refresh_token order by digest')),
+      ...(await database.query('select * from oauth2server_token order by id')),
+      ...(await database.query('select * from oauth2server_authorization order by id')),
+      ...(await database.query('select * from oauth2server_rotated_refresh_token order by digest')),
     ]
     const storedRow = async (id: number | undefined): Promise<Row> => {
-      const [row] = await database.rows(`select * from oauth2server_token where id = ${Number(id)}`)
+      const [row] = await database.query(
+        `select * from oauth2server_token where id = ${Number(id)}`,
+      )
       if (!row) throw new Error('The token is not stored.')
       return row
     }
