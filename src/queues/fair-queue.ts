@@ -122,11 +122,13 @@ export class FairQueue {
     const isKnown = this.#unknown.count === 0 || (this.#known.count > 0 && !this.#wasKnown)
     // If fewer jobs than possible were running, the number of their own jobs holds back all lanes, except now this one.
     const isFull = this.#running + 1 >= maxRunning
-    const mayStart = (other: string) => (isFull || other === lane) && this.#mayStart(other)
+    const from = {
+      isRanked,
+      only: isFull ? undefined : lane,
+      mayStart: (other: string) => this.#mayStart(other),
+    }
     this.#wasKnown = isKnown
-    const job =
-      take(this.#waiting(isKnown), isRanked, mayStart) ??
-      take(this.#waiting(!isKnown), isRanked, mayStart)
+    const job = take(this.#waiting(isKnown), from) ?? take(this.#waiting(!isKnown), from)
     job?.start()
   }
 
@@ -171,17 +173,22 @@ const removeFrom =
     if (jobs.length === 0) waiting.lanes.delete(lane)
   }
 
-/** Removes and returns the next job of the first lane that may start a job, and moves the lane to the end. */
+/**
+ * Removes and returns the next job of the first lane that may start a job, and moves the lane to the end.
+ * @param from.only the only lane to look at, so that the time does not grow with the number of lanes
+ */
 const take = (
   waiting: Waiting,
-  isRanked: boolean,
-  mayStart: (lane: string) => boolean,
+  from: {
+    readonly isRanked: boolean
+    readonly only: string | undefined
+    readonly mayStart: (lane: string) => boolean
+  },
 ): Job | undefined => {
   const { lanes } = waiting
-  const order = isRanked ? [...lanes.keys()].sort((a, b) => Number(a) - Number(b)) : lanes.keys()
-  for (const lane of order) {
-    if (!mayStart(lane)) continue
-    const jobs = lanes.get(lane) ?? []
+  for (const lane of lanesIn(lanes, from)) {
+    const jobs = lanes.get(lane)
+    if (!jobs || !from.mayStart(lane)) continue
     const job = jobs.shift()
     waiting.count -= 1
     lanes.delete(lane)
@@ -189,6 +196,14 @@ const take = (
     return job
   }
   return undefined
+}
+
+const lanesIn = (
+  lanes: Waiting['lanes'],
+  { isRanked, only }: { readonly isRanked: boolean; readonly only: string | undefined },
+): Iterable<string> => {
+  if (only !== undefined) return [only]
+  return isRanked ? [...lanes.keys()].sort((a, b) => Number(a) - Number(b)) : lanes.keys()
 }
 
 /**
