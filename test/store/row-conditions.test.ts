@@ -2,7 +2,7 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import { expect, test } from 'vitest'
 import { aUser, sessionRow } from './rows.ts'
 
-test('an update or deletion without a condition is refused, because it would reach every row [T4770]', async () => {
+test('a change without a condition and a page after an incomplete place are refused [T4770]', async () => {
   const store = await sqlite(':memory:').open()
   try {
     await store.migrate()
@@ -13,6 +13,9 @@ test('an update or deletion without a condition is refused, because it would rea
       await expect(store.sessions.delete(where)).rejects.toThrow(TypeError)
       await expect(store.sessions.update(where, { lastSeenAt: 1 })).rejects.toThrow(TypeError)
     }
+    // Without a value of the order, the next page would be empty.
+    const place = { by: ['createdAt', 'id'], after: { createdAt: 1 } } as const
+    await expect(store.sessions.select({}, place)).rejects.toThrow(TypeError)
     const found = await store.sessions.find(session.id)
     expect(found?.session).toEqual(session)
   } finally {

@@ -23,6 +23,13 @@ interface Term {
   readonly cells: readonly Cell[]
 }
 
+const given = (place: object, name: string): unknown => {
+  const value: unknown = Reflect.get(place, name)
+  if (value === undefined)
+    throw new TypeError(`The place after which rows are listed has no ${name}.`)
+  return value
+}
+
 /** The operations on the rows of a table. Each statement is compiled once, except for statements with lists. */
 export const rowsOf = <Row, Fields = Row>(
   handle: Handle,
@@ -129,7 +136,7 @@ export const rowsOf = <Row, Fields = Row>(
 
     async select(where = {}, { by = key as never, after, limit, isReversed = false } = {}) {
       const ordered = by.map(codec.columnOf)
-      const place = after && by.map((name) => codec.cellOf(name, after[name]))
+      const place = after && by.map((name) => codec.cellOf(name, given(after, name)))
       const direction = sql.raw(isReversed ? 'desc' : 'asc')
       const { rows } = await run(
         read,
