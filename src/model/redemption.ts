@@ -63,7 +63,10 @@ export interface UserRedemption extends TokenRestrictions {
      */
     readonly keptUntil?: number
   }
-  /** The login at the client, of which an ID token informs the client. It is stored if the token has the scope `openid`. */
+  /**
+   * The login that an ID token reports to the client. If the token has the scope `openid`, the login is stored, so that
+   * the server can notify the client of the logout.
+   */
   readonly login?: {
     /** The digest of the session identifier. */
     readonly session: string

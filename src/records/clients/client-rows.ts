@@ -57,9 +57,9 @@ export const canRecall = ({ store, users }: RecordsContext): boolean =>
 
 /**
  * Returns the client and the version that this process last read and verified, without a store operation; undefined if
- * no client is cached. Requires `canRecall`. The client may have changed. Therefore, the caller must pass the version to `tokens.issue`, and
- * must call `findClient` before refusing a request. Returns no client of a personal token, and no client with a metadata
- * document.
+ * no client is cached. Call it only if `canRecall` returns true. The client may have changed. Therefore, the caller must
+ * pass the version to `tokens.issue`, and must call `findClient` before refusing a request. Returns no client of a
+ * personal token, and no client with a metadata document.
  */
 export const recallClient = (
   clientId: string,
