@@ -75,7 +75,7 @@ export class Administration {
 
   /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
   async tokens(text: string, cursor: Cursor): Promise<Page<TokenWithNames>> {
-    const { items, next } = await this.#context.store.tokens.search(text, cursor)
+    const { items, next } = await this.#context.store.tokens.list('matching', { text }, cursor)
     const emails = await this.#emailsOf(items.map(({ fields }) => fields.userId))
     if (!emails) return { items, next }
     const named = items.map(
@@ -86,7 +86,11 @@ export class Administration {
 
   /** Lists the summaries of the clients that `clients` lists. An HTML page sorts the summaries and shows some. */
   clientSummaries(text: string, cursor: Cursor): Promise<Page<AnyClientSummary>> {
-    return this.#context.store.clients.searchSummaries(text.normalize('NFC'), cursor)
+    return this.#context.store.clients.summaries(
+      'matching',
+      { text: text.normalize('NFC') },
+      cursor,
+    )
   }
 
   /** Returns the clients with these IDs, in the order of the IDs. Omits unknown IDs. */
@@ -100,7 +104,7 @@ export class Administration {
     cursor: Cursor,
   ): Promise<Page<TokenSummary>> {
     checkSearch(search)
-    return this.#context.store.tokens.searchSummaries(search, cursor)
+    return this.#context.store.tokens.summaries('matching', search, cursor)
   }
 
   /** Adds the e-mail addresses of the users to the tokens, if the store cannot read the users of the application. */
@@ -177,10 +181,11 @@ export class Administration {
     const { store, clock, audit } = this.#context
     await revokeAllOf(user.id, this.#context)
     for (let after: string | null = null; ; ) {
-      const page: Page<ClientWithOwner> = await store.clients.ofOwner(user.id, {
-        after,
-        limit: batchSize,
-      })
+      const page: Page<ClientWithOwner> = await store.clients.list(
+        'owned',
+        { userId: user.id },
+        { after, limit: batchSize },
+      )
       for (const { fields } of page.items) await store.clients.endOwnTokens(fields.clientId)
       after = page.next
       if (after === null) break

@@ -58,7 +58,7 @@ export class AuthorizedApplications {
   /** Lists the applications that a user authorized, the latest registered application first. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedApplication>> {
     const { store, clock } = this.#context
-    const { items, next } = await store.clients.authorizedBy(userId, clock(), cursor)
+    const { items, next } = await store.clients.list('authorized', { userId, now: clock() }, cursor)
     const clients = await intactClients(items, this.#context)
     return { items: await this.#withDevices(userId, clients), next }
   }
@@ -69,7 +69,7 @@ export class AuthorizedApplications {
    */
   summariesOf(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedSummary>> {
     const { store, clock } = this.#context
-    return store.clients.summariesAuthorizedBy(userId, clock(), cursor)
+    return store.clients.summaries('authorized', { userId, now: clock() }, cursor)
   }
 
   /** Returns the applications with these IDs that the user authorized, in the order of the IDs. */
@@ -168,7 +168,7 @@ export const revokeAllOf = async (
   do {
     const before = count
     part = await store.transaction(async (tx) => {
-      await tx.consents.deleteOfUser(userId)
+      await tx.consents.delete(userId, null)
       const revoked = await tx.authorizations.revokeOfUser(userId, null, clock(), revocationBatch)
       const details = { count: before + revoked }
       if (revoked < revocationBatch) await audit.add(tx, 'consent.withdrawn', { userId, details })

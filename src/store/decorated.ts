@@ -1,5 +1,12 @@
 import type { AroundStore, Store } from './store.ts'
 
+/** Returns the name of an operation, with the name of the list if there are several. */
+const nameOf = (part: string, key: string, [list]: readonly unknown[]): string => {
+  const name = `${part}.${key}`
+  const isOfLists = /^(?:clients|tokens)\.(?:list|summaries|count)$/.test(name)
+  return isOfLists && typeof list === 'string' ? `${name} ${list}` : name
+}
+
 /**
  * Wraps the operations of a store in `around`, including operations inside transactions. Does not wrap `secretKeys`,
  * `recallClient` and the operations of the open store, such as `migrate`.
@@ -11,7 +18,9 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
         const operation: unknown = Reflect.get(target, key)
         if (typeof operation !== 'function') return operation
         return (...args: unknown[]) =>
-          around({ name: `${name}.${String(key)}` }, () => Reflect.apply(operation, target, args))
+          around({ name: nameOf(name, String(key), args) }, () =>
+            Reflect.apply(operation, target, args),
+          )
       },
     })
   const parts = [

@@ -124,9 +124,7 @@ describe.each([
       await tokens(large / 2, mixed, { parent })
       await tokens(large / 2, mixed, { isInternal: true })
       const { clients } = store
-      expect(await clients.countTokens(many, most)).toBe(most)
-      expect(await clients.countTokens(mixed, most)).toBe(10)
-      expect(await clients.countTokensOf([many, mixed, few], most)).toEqual(
+      expect(await clients.countTokens([many, mixed, few], most)).toEqual(
         new Map([
           [many, most],
           [mixed, 10],
@@ -135,15 +133,13 @@ describe.each([
       )
       for (const clientId of [many, mixed]) {
         await expectAsQuick(
-          () => clients.countTokens(clientId, most),
-          () => clients.countTokens(few, most),
-        )
-        await expectAsQuick(
-          () => clients.countTokensOf([clientId], most),
-          () => clients.countTokensOf([few], most),
+          () => clients.countTokens([clientId], most),
+          () => clients.countTokens([few], most),
         )
       }
-      expect(await clients.countTokens(many, Number.MAX_SAFE_INTEGER)).toBe(large)
+      expect(await clients.countTokens([many], Number.MAX_SAFE_INTEGER)).toEqual(
+        new Map([[many, large]]),
+      )
     })
 
     test('the lists of personal tokens and applications of a user do not read internal tokens [T829]', async () => {
@@ -153,16 +149,16 @@ describe.each([
       await tokens(large, clientId, { userId: many, isInternal: true, ...personal })
       await tokens(20, clientId, { userId: many, ...personal })
       await tokens(small, clientId, { userId: few, ...personal })
-      expect(await store.tokens.countPersonalOf(many, most)).toBe(20)
-      expect(await store.tokens.countPersonalOf(few, most)).toBe(small)
+      expect(await store.tokens.count('personal', { userId: many, now: 0 }, most)).toBe(20)
+      expect(await store.tokens.count('personal', { userId: few, now: 0 }, most)).toBe(small)
       await expectAsQuick(
-        () => store.tokens.countPersonalOf(many, most),
-        () => store.tokens.countPersonalOf(few, most),
+        () => store.tokens.count('personal', { userId: many, now: 0 }, most),
+        () => store.tokens.count('personal', { userId: few, now: 0 }, most),
       )
       const page = { after: null, limit: 10 }
       await expectAsQuick(
-        () => store.tokens.personalOf(many, 1, page),
-        () => store.tokens.personalOf(few, 1, page),
+        () => store.tokens.list('personal', { userId: many, now: 1 }, page),
+        () => store.tokens.list('personal', { userId: few, now: 1 }, page),
       )
       const client = (isInternal: number, userId: UserId, howMany: number) =>
         database.execute(
@@ -175,10 +171,10 @@ describe.each([
       await client(1, many, large / 10)
       await client(0, many, 20)
       await client(0, few, small)
-      expect(await store.clients.countOfOwner(many, most)).toBe(20)
+      expect(await store.clients.count('owned', { userId: many }, most)).toBe(20)
       await expectAsQuick(
-        () => store.clients.countOfOwner(many, most),
-        () => store.clients.countOfOwner(few, most),
+        () => store.clients.count('owned', { userId: many }, most),
+        () => store.clients.count('owned', { userId: few }, most),
       )
     })
 

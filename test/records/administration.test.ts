@@ -397,12 +397,12 @@ describe('administration', () => {
       await counted.server.clients.ofOwner(app.user.id, whole)
       await counted.server.personalTokens.listByUser(app.user.id, whole)
       expect(asked).toEqual([
-        'clients.search',
-        'clients.countTokensOf',
-        'tokens.search',
-        'clients.ofOwner',
-        'clients.countTokensOf',
-        'tokens.personalOf',
+        'clients.list matching',
+        'clients.countTokens',
+        'tokens.list matching',
+        'clients.list owned',
+        'clients.countTokens',
+        'tokens.list personal',
       ])
     })
   })

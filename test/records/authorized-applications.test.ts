@@ -185,7 +185,7 @@ describe('authorized applications', () => {
       const { items } = await counted.server.authorizedApplications.listByUser(user.id, firstPage)
       expect(items).toHaveLength(6)
       expect(asked.sort()).toEqual([
-        'clients.authorizedBy',
+        'clients.list authorized',
         'consents.ofUser',
         'tokens.authorizedOf',
       ])

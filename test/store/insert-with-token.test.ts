@@ -108,7 +108,7 @@ describe.each(Object.entries(newDatabase))('%s: a code is redeemed at once', (na
     const [first, withdrawn, last] = [await rows(), await rows(), await rows()]
     const replayed = await again(first)
     const { userId } = withdrawn.authorization
-    if (userId !== null) await store.consents.deleteOfUser(userId)
+    if (userId !== null) await store.consents.delete(userId, null)
     const all = [first, withdrawn, replayed, last]
     const results = await Promise.all(all.map((one) => insert(one)))
     expect(results.map(Boolean)).toEqual([true, false, false, true])
@@ -124,7 +124,7 @@ describe.each(Object.entries(newDatabase))('%s: a code is redeemed at once', (na
       const [held, free] = [await rows(), await rows()]
       const { userId } = held.authorization
       const { waiting } = await other.transaction(async (tx) => {
-        if (userId !== null) await tx.consents.deleteOfUser(userId)
+        if (userId !== null) await tx.consents.delete(userId, null)
         const waiting = insert(held)
         expect(await insert(free)).toBeDefined()
         return { waiting }
@@ -135,7 +135,7 @@ describe.each(Object.entries(newDatabase))('%s: a code is redeemed at once', (na
   const refused: Readonly<Record<string, (all: AuthorizedToken) => Promise<AuthorizedToken>>> = {
     'the consent was withdrawn': async (all) => {
       const { userId } = all.authorization
-      if (userId !== null) await store.consents.deleteOfUser(userId)
+      if (userId !== null) await store.consents.delete(userId, null)
       return all
     },
     'the consent has another ID': async (all) => ({
@@ -161,7 +161,7 @@ describe.each(Object.entries(newDatabase))('%s: a code is redeemed at once', (na
     'the user was deactivated': async (all) => {
       const { userId } = all.authorization
       const user = userId === null ? undefined : await store.users.find(userId)
-      if (user) await store.users.update({ ...user, active: false })
+      if (user) await store.users.update(user.id, { active: false })
       return all
     },
     'the user has too many authorizations': async (all) => {

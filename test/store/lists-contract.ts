@@ -46,7 +46,7 @@ export const listsContract = (
         expected: readonly unknown[]
       }>
     > = {
-      'clients.ofOwner': async () => {
+      'clients.list owned': async () => {
         const { store, other } = open()
         const [userId, another] = [await aUser(store), await aUser(store)]
         const made = await inTurn(times, async (createdAt) => {
@@ -54,10 +54,10 @@ export const listsContract = (
           await aClient(store, { userId, createdAt, isPersonal: true })
           return [createdAt, await aClient(store, { userId, createdAt })] as const
         })
-        const read = (cursor: Cursor) => other.clients.ofOwner(userId, cursor)
+        const read = (cursor: Cursor) => other.clients.list('owned', { userId }, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
       },
-      'clients.summariesOfOwner': async () => {
+      'clients.summaries owned': async () => {
         const { store, other } = open()
         const [userId, another] = [await aUser(store), await aUser(store)]
         const made = await inTurn(times, async (createdAt) => {
@@ -65,10 +65,10 @@ export const listsContract = (
           await aClient(store, { userId, createdAt, isPersonal: true })
           return [createdAt, await aClient(store, { userId, createdAt })] as const
         })
-        const read = (cursor: Cursor) => other.clients.summariesOfOwner(userId, cursor)
+        const read = (cursor: Cursor) => other.clients.summaries('owned', { userId }, cursor)
         return { read, nameOf: summaryOf, expected: latestFirst(made) }
       },
-      'clients.search': async () => {
+      'clients.list matching': async () => {
         const { store, other } = open()
         const name = text()
         const made = await inTurn(times, async (createdAt) => {
@@ -76,20 +76,20 @@ export const listsContract = (
           await aClient(store, { name, createdAt, isPersonal: true })
           return [createdAt, await aClient(store, { name, createdAt })] as const
         })
-        const read = (cursor: Cursor) => other.clients.search(name, cursor)
+        const read = (cursor: Cursor) => other.clients.list('matching', { text: name }, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
       },
-      'clients.search, if the IDs are URLs': async () => {
+      'clients.list matching, if the IDs are URLs': async () => {
         const { store, other } = open()
         const name = text()
         const made = await inTurn(times, async (createdAt) => {
           const clientId = `https://client.example/${text()}.json?a='b'`
           return [createdAt, await aClient(store, { clientId, name, createdAt })] as const
         })
-        const read = (cursor: Cursor) => other.clients.search(name, cursor)
+        const read = (cursor: Cursor) => other.clients.list('matching', { text: name }, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
       },
-      'clients.searchSummaries': async () => {
+      'clients.summaries matching': async () => {
         const { store, other } = open()
         const name = text()
         const made = await inTurn(times, async (createdAt) => {
@@ -97,10 +97,10 @@ export const listsContract = (
           await aClient(store, { name, createdAt, isPersonal: true })
           return [createdAt, await aClient(store, { name, createdAt })] as const
         })
-        const read = (cursor: Cursor) => other.clients.searchSummaries(name, cursor)
+        const read = (cursor: Cursor) => other.clients.summaries('matching', { text: name }, cursor)
         return { read, nameOf: summaryOf, expected: latestFirst(made) }
       },
-      'clients.authorizedBy': async () => {
+      'clients.list authorized': async () => {
         const { store, other } = open()
         const [userId, another] = [await aUser(store), await aUser(store)]
         const made = await inTurn(times, async (createdAt, index) => {
@@ -115,10 +115,11 @@ export const listsContract = (
           if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
           return [createdAt, authorized] as const
         })
-        const read = (cursor: Cursor) => other.clients.authorizedBy(userId, 10, cursor)
+        const read = (cursor: Cursor) =>
+          other.clients.list('authorized', { userId, now: 10 }, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
       },
-      'clients.summariesAuthorizedBy': async () => {
+      'clients.summaries authorized': async () => {
         const { store, other } = open()
         const [userId, another] = [await aUser(store), await aUser(store)]
         const made = await inTurn(times, async (createdAt, index) => {
@@ -133,10 +134,11 @@ export const listsContract = (
           if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
           return [createdAt, authorized] as const
         })
-        const read = (cursor: Cursor) => other.clients.summariesAuthorizedBy(userId, 10, cursor)
+        const read = (cursor: Cursor) =>
+          other.clients.summaries('authorized', { userId, now: 10 }, cursor)
         return { read, nameOf: summaryOf, expected: latestFirst(made) }
       },
-      'tokens.personalOf': async () => {
+      'tokens.list personal': async () => {
         const { store, other } = open()
         const userId = await aUser(store)
         const made = await inTurn(times, async (createdAt) => {
@@ -147,10 +149,10 @@ export const listsContract = (
           await former(store, one, { createdAt })
           return one.id
         })
-        const read = (cursor: Cursor) => other.tokens.personalOf(userId, 10, cursor)
+        const read = (cursor: Cursor) => other.tokens.list('personal', { userId, now: 10 }, cursor)
         return { read, nameOf: id, expected: made.toReversed() }
       },
-      'tokens.personalSummaries': async () => {
+      'tokens.summaries personal': async () => {
         const { store, other } = open()
         const userId = await aUser(store)
         const made = await inTurn(times, async (createdAt) => {
@@ -161,10 +163,11 @@ export const listsContract = (
           await former(store, one, { createdAt })
           return one.id
         })
-        const read = (cursor: Cursor) => other.tokens.personalSummaries(userId, cursor)
+        const read = (cursor: Cursor) =>
+          other.tokens.summaries('personal', { userId, now: 10 }, cursor)
         return { read, nameOf: summaryId, expected: made.toReversed() }
       },
-      'tokens.search': async () => {
+      'tokens.list matching': async () => {
         const { store, other } = open()
         const client = await aClient(store)
         const userId = await aUser(store)
@@ -175,10 +178,10 @@ export const listsContract = (
           await personalToken(store, userId)
           return one
         })
-        const read = (cursor: Cursor) => other.tokens.search(client, cursor)
+        const read = (cursor: Cursor) => other.tokens.list('matching', { text: client }, cursor)
         return { read, nameOf: id, expected: made.toReversed() }
       },
-      'tokens.searchSummaries': async () => {
+      'tokens.summaries matching': async () => {
         const { store, other } = open()
         const client = await aClient(store)
         const userId = await aUser(store)
@@ -191,7 +194,7 @@ export const listsContract = (
           return one
         })
         const search = { text: client, isPersonal: true }
-        const read = (cursor: Cursor) => other.tokens.searchSummaries(search, cursor)
+        const read = (cursor: Cursor) => other.tokens.summaries('matching', search, cursor)
         return { read, nameOf: summaryId, expected: made.toReversed() }
       },
       'sessions.ofUser': async () => {
@@ -270,13 +273,13 @@ export const listsContract = (
       const userId = await aUser(store)
       const empty = { items: [], next: null }
       const cursor = { after: null, limit: 5 }
-      expect(await store.clients.ofOwner(userId, cursor)).toEqual(empty)
-      expect(await store.clients.search(text(), cursor)).toEqual(empty)
-      expect(await store.clients.authorizedBy(userId, 0, cursor)).toEqual(empty)
-      expect(await store.tokens.personalOf(userId, 0, cursor)).toEqual(empty)
-      expect(await store.tokens.search(text(), cursor)).toEqual(empty)
+      expect(await store.clients.list('owned', { userId }, cursor)).toEqual(empty)
+      expect(await store.clients.list('matching', { text: text() }, cursor)).toEqual(empty)
+      expect(await store.clients.list('authorized', { userId, now: 0 }, cursor)).toEqual(empty)
+      expect(await store.tokens.list('personal', { userId, now: 0 }, cursor)).toEqual(empty)
+      expect(await store.tokens.list('matching', { text: text() }, cursor)).toEqual(empty)
       expect(await store.sessions.ofUser(userId, cursor)).toEqual(empty)
-      expect(await store.clients.countTokensOf([], 10)).toEqual(new Map())
+      expect(await store.clients.countTokens([], 10)).toEqual(new Map())
       expect(await store.consents.ofUser(userId, [])).toEqual([])
       expect(await store.tokens.authorizedOf(userId, [], 0, { limit: 5, countLimit: 10 })).toEqual(
         [],
@@ -291,13 +294,15 @@ export const listsContract = (
       ]
       const behind = await personalToken(store, await aUser(store))
       const ended = await former(store, behind)
-      const clients = (await allPages((cursor) => other.clients.search('', cursor), 50)).map(
-        clientId,
-      )
+      const clients = (
+        await allPages((cursor) => other.clients.list('matching', { text: '' }, cursor), 50)
+      ).map(clientId)
       expect(new Set(clients).size).toBe(clients.length)
       expect(clients.indexOf(newer)).toBe(clients.indexOf(older) - 1)
       expect(clients).not.toContain(behind.fields.clientId)
-      const tokens = (await allPages((cursor) => other.tokens.search('', cursor), 50)).map(id)
+      const tokens = (
+        await allPages((cursor) => other.tokens.list('matching', { text: '' }, cursor), 50)
+      ).map(id)
       expect(tokens).toEqual([...new Set(tokens)].toSorted((a, b) => b - a))
       expect(tokens).toContain(behind.id)
       expect(tokens).not.toContain(ended)
@@ -318,7 +323,7 @@ export const listsContract = (
       })
       const { id, row } = await aPair(store, used, { userId })
       await store.tokens.touch(new Map([[id, { at: 5, address: '::1' }]]))
-      expect((await other.clients.searchSummaries(name, first)).items).toEqual([
+      expect((await other.clients.summaries('matching', { text: name }, first)).items).toEqual([
         {
           clientId: used,
           name,
@@ -355,9 +360,9 @@ export const listsContract = (
         expires,
         lastUsedAt: 5,
       }
-      expect((await other.tokens.searchSummaries(mine, first)).items).toEqual([pair])
+      expect((await other.tokens.summaries('matching', mine, first)).items).toEqual([pair])
       const personal = await personalToken(store, userId)
-      expect((await other.tokens.searchSummaries(mine, first)).items).toEqual([
+      expect((await other.tokens.summaries('matching', mine, first)).items).toEqual([
         expect.objectContaining({
           id: personal.id,
           isPersonal: true,
@@ -366,15 +371,18 @@ export const listsContract = (
         }),
         pair,
       ])
-      const found = await other.tokens.searchSummaries({ ...mine, isPersonal: true }, first)
+      const found = await other.tokens.summaries('matching', { ...mine, isPersonal: true }, first)
       expect(found.items.map(summaryId)).toEqual([personal.id])
     })
 
-    describe('clients.search', () => {
+    describe('clients.list matching', () => {
       const found = async (searched: string) =>
-        (await allPages((cursor) => open().other.clients.search(searched, cursor), 100)).map(
-          clientId,
-        )
+        (
+          await allPages(
+            (cursor) => open().other.clients.list('matching', { text: searched }, cursor),
+            100,
+          )
+        ).map(clientId)
 
       test('finds clients by a part of the name, of the ID or of the owner’s e-mail address, and by no other field', async () => {
         const { store } = open()
@@ -453,9 +461,14 @@ export const listsContract = (
       })
     })
 
-    describe('tokens.search', () => {
+    describe('tokens.list matching', () => {
       const found = async (searched: string) =>
-        (await allPages((cursor) => open().other.tokens.search(searched, cursor), 100)).map(id)
+        (
+          await allPages(
+            (cursor) => open().other.tokens.list('matching', { text: searched }, cursor),
+            100,
+          )
+        ).map(id)
 
       test('finds tokens by the whole ID of the token, ID of the client or e-mail address of the user', async () => {
         const { store } = open()
@@ -475,11 +488,17 @@ export const listsContract = (
         expect(await found(`${'9'.repeat(400)}`)).toEqual([])
         expect(await found('%@%')).toEqual([])
         expect(await found("' or 1=1 --")).toEqual([])
-        const [row] = (await store.tokens.search(String(personal.id), { after: null, limit: 5 }))
-          .items
+        const [row] = (
+          await store.tokens.list(
+            'matching',
+            { text: String(personal.id) },
+            { after: null, limit: 5 },
+          )
+        ).items
         expect(row).toMatchObject({ clientName: 'Laptop', userEmail: email, lastUse: null })
-        const [ownerless] = (await store.tokens.search(String(two), { after: null, limit: 5 }))
-          .items
+        const [ownerless] = (
+          await store.tokens.list('matching', { text: String(two) }, { after: null, limit: 5 })
+        ).items
         expect(ownerless).toMatchObject({ clientName: 'Named', userEmail: null })
       })
     })
@@ -490,22 +509,22 @@ export const listsContract = (
       for (const clientId of [one, two, two]) await store.tokens.insert(tokenRow({ clientId }))
       await store.tokens.insert(tokenRow({ clientId: none, isPersonal: true }))
       await store.tokens.insert(tokenRow({ clientId: two, isInternal: true }))
-      expect(await other.clients.countTokensOf([none, one, two, 'nope', two], 10)).toEqual(
+      expect(await other.clients.countTokens([none, one, two, 'nope', two], 10)).toEqual(
         new Map([
           [none, 0],
           [one, 1],
           [two, 2],
         ]),
       )
-      expect(await other.clients.countTokensOf([two], 1)).toEqual(new Map([[two, 1]]))
+      expect(await other.clients.countTokens([two], 1)).toEqual(new Map([[two, 1]]))
     })
 
-    describe('clients.authorizedBy', () => {
+    describe('clients.list authorized', () => {
       test('lists clients with an active authorization or a consent, without clients of personal tokens', async () => {
         const { store, other } = open()
         const userId = await aUser(store)
         const listed = async (now: number) =>
-          (await allPages((cursor) => other.clients.authorizedBy(userId, now, cursor), 2))
+          (await allPages((cursor) => other.clients.list('authorized', { userId, now }, cursor), 2))
             .map(clientId)
             .toSorted()
         const [living, revoked, consented, behind] = [

@@ -69,12 +69,15 @@ export const managementContract = (
         const one = await aPersonal(store)
         const stranger = await aPersonal(store)
         const ids = [one.id, stranger.id, 999_999]
-        const found = async (userId: UserId) =>
-          (await other.tokens.personalAmong(userId, 0, ids)).map(({ fields }) => fields.id)
-        expect(await found(one.userId)).toEqual([one.id])
-        expect(await other.tokens.personalAmong(one.userId, 0, [])).toEqual([])
+        const found = async (userId: UserId, among: readonly number[]) => {
+          const where = { userId, now: 0, ids: among }
+          const { items } = await other.tokens.list('personal', where, { after: null, limit: 9 })
+          return items.map(({ fields }) => fields.id)
+        }
+        expect(await found(one.userId, ids)).toEqual([one.id])
+        expect(await found(one.userId, [])).toEqual([])
         const internal = await aPersonal(store, { isInternal: true })
-        expect(await other.tokens.personalAmong(internal.userId, 0, [internal.id])).toEqual([])
+        expect(await found(internal.userId, [internal.id])).toEqual([])
       })
 
       test('are restored under their former ID, unless the ID is taken [T1203]', async () => {
@@ -410,7 +413,7 @@ export const managementContract = (
       const without = consentRow({ ...mine.consent, declinedScopes: [] })
       await store.consents.put(without)
       expect(await other.consents.find(userId, one)).toEqual(without)
-      await store.consents.deleteOfUser(userId)
+      await store.consents.delete(userId, null)
       expect(await other.consents.ofUser(userId, [one, two])).toEqual([])
       expect(await other.consents.find(another, one)).toEqual(theirs)
     })
@@ -433,11 +436,11 @@ export const managementContract = (
       const [kept, theirs] = [sessionRow({ userId }), sessionRow({ userId: another })]
       for (const row of [sessionRow({ userId }), kept, sessionRow({ userId }), theirs])
         await store.sessions.insert(row)
-      expect(await store.sessions.delete({ userId: userId, id: { not: kept.id } })).toBe(2)
+      expect(await store.sessions.delete({ userId, id: { not: kept.id } })).toBe(2)
       expect(await other.sessions.find(kept.id)).toBeDefined()
       expect(await other.sessions.find(theirs.id)).toBeDefined()
       // The ID of another user's session excludes no session of this user.
-      expect(await store.sessions.delete({ userId: userId, id: { not: theirs.id } })).toBe(1)
+      expect(await store.sessions.delete({ userId, id: { not: theirs.id } })).toBe(1)
       expect(await other.sessions.find(theirs.id)).toBeDefined()
     })
   })

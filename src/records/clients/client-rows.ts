@@ -103,7 +103,8 @@ export const newClient = (
 ): Client =>
   new Client(fields, owner, {
     ...clientContext,
-    countTokens: (clientId, most) => store.clients.countTokens(clientId, most),
+    countTokens: async (clientId, most) =>
+      (await store.clients.countTokens([clientId], most)).get(clientId) ?? 0,
   })
 
 /** Seals the fields for writing. */
@@ -122,7 +123,7 @@ export const listedClients = async (
 ): Promise<Page<ListedClient>> => {
   const { items, next } = await found
   const clients = await intactClients(items, context)
-  const users = await context.store.clients.countTokensOf(
+  const users = await context.store.clients.countTokens(
     clients.map(({ clientId }) => clientId),
     countLimit,
   )
@@ -170,7 +171,10 @@ export const searchClients = (
   cursor: Cursor,
   context: RecordsContext,
 ): Promise<Page<ListedClient>> =>
-  listedClients(context.store.clients.search(text.normalize('NFC'), cursor), context)
+  listedClients(
+    context.store.clients.list('matching', { text: text.normalize('NFC') }, cursor),
+    context,
+  )
 
 /**
  * Returns the applications with these client IDs, of all owners, in the order of the IDs. Omits unknown IDs and
@@ -180,23 +184,22 @@ export const listedAmong = async (
   clientIds: readonly string[],
   context: RecordsContext,
 ): Promise<readonly ListedClient[]> => {
-  const found = context.store.clients.among(clientIds)
-  const { items } = await listedClients(
-    found.then((rows) => ({ items: rows, next: null })),
-    context,
-  )
-  const shown = items.filter(({ client }) => !client.isPersonal)
-  return inOrder(clientIds, shown, ({ client }) => client.clientId)
+  const { items } = await listedClients(foundAmong(clientIds, context), context)
+  return inOrder(clientIds, items, ({ client }) => client.clientId)
 }
 
-/** Returns the applications with these IDs, in the order of the IDs. Omits unknown IDs. */
+/** Does the same as `listedAmong`, without the numbers of tokens. */
 export const clientsAmong = async (
   clientIds: readonly string[],
   context: RecordsContext,
 ): Promise<readonly Client[]> => {
-  const clients = await intactClients(await context.store.clients.among(clientIds), context)
+  const { items } = await foundAmong(clientIds, context)
+  const clients = await intactClients(items, context)
   return inOrder(clientIds, clients, ({ clientId }) => clientId)
 }
+
+const foundAmong = (clientIds: readonly string[], { store }: RecordsContext) =>
+  store.clients.list('among', { clientIds }, { after: null, limit: clientIds.length })
 
 /** Returns the client that manages its registration with the token of this digest. */
 export const findByRegistrationToken = async (

@@ -78,14 +78,17 @@ export class Clients {
     return turns.transaction(store, `user ${userId}`, async (tx) => {
       // Lock the user, so that concurrent requests cannot exceed the maximum.
       await ownerOf(userId, this.#context, tx)
-      if ((await tx.clients.countOfOwner(userId, most)) >= most) throw tooMany(most)
+      if ((await tx.clients.count('owned', { userId }, most)) >= most) throw tooMany(most)
       return insertClient(fields, { ...this.#context, store: tx })
     })
   }
 
   /** Lists the applications that a user registered, without internal clients. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ListedClient>> {
-    return listedClients(this.#context.store.clients.ofOwner(userId, cursor), this.#context)
+    return listedClients(
+      this.#context.store.clients.list('owned', { userId }, cursor),
+      this.#context,
+    )
   }
 
   /**
@@ -93,7 +96,8 @@ export class Clients {
    * then calls `ownAmong` for the applications on the page.
    */
   async summariesOfOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
-    const { items, next } = await this.#context.store.clients.summariesOfOwner(userId, cursor)
+    const { clients } = this.#context.store
+    const { items, next } = await clients.summaries('owned', { userId }, cursor)
     // Omit applications that a former user with the same ID registered.
     const earliest = await earliestRow(userId, this.#context)
     return { items: items.filter(({ createdAt }) => createdAt >= earliest), next }

@@ -131,9 +131,16 @@ export class PersonalTokens {
   }
 
   /** Lists a user's personal tokens, without internal tokens. */
-  async listByUser(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
-    const { store, clock } = this.#context
-    const { items, next } = await store.tokens.personalOf(userId, clock(), cursor)
+  listByUser(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
+    return this.#listed({ userId }, cursor)
+  }
+
+  async #listed(
+    { userId, ids }: { readonly userId: UserId; readonly ids?: readonly number[] },
+    cursor: Cursor,
+  ): Promise<Page<ManagedToken>> {
+    const where = { userId, now: this.#context.clock(), ...(ids && { ids }) }
+    const { items, next } = await this.#context.store.tokens.list('personal', where, cursor)
     const earliest = await earliestRow(userId, this.#context)
     const own = items.filter(({ fields }) => fields.createdAt >= earliest)
     const managed = await Promise.all(own.map((row) => this.#managed(row)))
@@ -145,19 +152,16 @@ export class PersonalTokens {
    * summaries, and then calls `among` for the tokens on the page.
    */
   async summariesOf(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>> {
-    const { items, next } = await this.#context.store.tokens.personalSummaries(userId, cursor)
+    const where = { userId, now: this.#context.clock() }
+    const { items, next } = await this.#context.store.tokens.summaries('personal', where, cursor)
     const earliest = await earliestRow(userId, this.#context)
     return { items: items.filter(({ createdAt }) => createdAt >= earliest), next }
   }
 
   /** Returns the user's personal tokens with these IDs, in the order of the IDs. Omits unknown IDs. */
   async among(userId: UserId, ids: readonly number[]): Promise<readonly ManagedToken[]> {
-    const { store, clock } = this.#context
-    const rows = await store.tokens.personalAmong(userId, clock(), ids)
-    const earliest = await earliestRow(userId, this.#context)
-    const own = rows.filter(({ fields }) => fields.createdAt >= earliest)
-    const managed = await Promise.all(own.map((row) => this.#managed(row)))
-    const known = new Map(managed.flatMap((item) => (item ? [[item.token.id, item]] : [])))
+    const { items } = await this.#listed({ userId, ids }, { after: null, limit: ids.length })
+    const known = new Map(items.map((item) => [item.token.id, item]))
     return ids.flatMap((id) => known.get(id) ?? [])
   }
 
@@ -421,7 +425,8 @@ export const checkRoom = async (
 ): Promise<void> => {
   // This look-up locks the user, so that concurrent calls cannot exceed the maximum.
   await context.users.find(userId, context)
-  if ((await context.store.tokens.countPersonalOf(userId, most)) < most) return
+  if ((await context.store.tokens.count('personal', { userId, now: context.clock() }, most)) < most)
+    return
   throw new InvalidField('user_id', `The user has ${most} tokens already, which is the maximum.`, {
     problem: 'tooManyPersonalTokens',
     value: most,

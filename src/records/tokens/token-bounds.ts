@@ -73,20 +73,19 @@ export class TokenBounds {
     const { store, settings, clock } = this.#context
     const before = clock() - settings.refreshTokenExpiresIn * 1000
     this.#trim((limit) =>
-      store.tokens.deleteRotated(authorizationId, {
-        before,
-        keep: rotatedPerAuthorization,
-        limit,
-      }),
+      store.tokens.deleteSurplus(
+        { authorizationId, before },
+        { keep: rotatedPerAuthorization, limit },
+      ),
     )
   }
 
   /** Must be called after a client received a token of `client_credentials`. */
-  issued(token: Pick<TokenFields, 'clientKey' | 'userId'>): void {
+  issued({ clientKey, userId }: Pick<TokenFields, 'clientKey' | 'userId'>): void {
     if (!this.#isTokenDue()) return
     const { store, settings } = this.#context
     this.#trim((limit) =>
-      store.tokens.deleteOldestOwn(token, { keep: settings.tokensPerClient, limit }),
+      store.tokens.deleteSurplus({ clientKey, userId }, { keep: settings.tokensPerClient, limit }),
     )
   }
 
@@ -95,7 +94,7 @@ export class TokenBounds {
     if (!this.#isChildDue()) return
     const { store } = this.#context
     this.#trim((limit) =>
-      store.tokens.deleteOldestChildren(parentId, { keep: childrenPerToken, limit }),
+      store.tokens.deleteSurplus({ parentId }, { keep: childrenPerToken, limit }),
     )
   }
 

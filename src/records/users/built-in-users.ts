@@ -87,7 +87,7 @@ export const usersInStore = (
   async *all(context) {
     let after: UserId | null = null
     for (;;) {
-      const rows: readonly StoredUser[] = await context.store.users.list(after, listedAtOnce)
+      const rows: readonly StoredUser[] = await context.store.users.list({}, after, listedAtOnce)
       for (const row of rows) {
         const user = await open(row, context)
         if (user) yield withoutPassword(user)
@@ -97,10 +97,8 @@ export const usersInStore = (
     }
   },
   async search(text, { after, limit }, context) {
-    const { users } = context.store
-    const rows = await (text === ''
-      ? users.list(after, limit)
-      : users.search(emailPrefixes(text), after, limit))
+    const where = text === '' ? {} : { beginnings: emailPrefixes(text) }
+    const rows = await context.store.users.list(where, after, limit)
     const found = await Promise.all(rows.map((row) => open(row, context)))
     return found.filter((user) => user !== undefined)
   },
@@ -276,7 +274,7 @@ const writePassword = async (
   keptSession?: Digest,
 ): Promise<boolean> => {
   // Change the password first: the statement waits for concurrent logins, so their sessions are then also deleted.
-  const isSet = await store.users.setPassword(user.id, passwordHash)
+  const isSet = await store.users.update(user.id, { passwordHash })
   const count = await store.sessions.delete({
     userId: user.id,
     ...(keptSession && { id: { not: keptSession } }),
@@ -332,7 +330,8 @@ const renamed = async (
       if (hash === undefined && row.passwordHash !== null) return false
       const user = { ...before, email, emailVerified }
       const passwordHash = hash === undefined ? null : sealedHash(user, hash, context)
-      await tx.users.setEmail({ ...sealed(user, context), passwordHash })
+      const { seal } = sealed(user, context)
+      await tx.users.update(id, { email, emailVerified, passwordHash, seal })
       const details = { former: before.email }
       await audit.add(tx, 'user.email_changed', { ...ofUser(user), details })
       return true
@@ -357,7 +356,9 @@ export const changeUser = async (
     // must wait.
     const row = await tx.users.find(id)
     const before = row && (await openSealed(row, context))
-    if (!before || !(await tx.users.update(sealed({ ...before, ...marks }, context)))) return false
+    if (!before) return false
+    const { seal } = sealed({ ...before, ...marks }, context)
+    if (!(await tx.users.update(id, { ...marks, seal }))) return false
     await audit.add(tx, event, { ...ofUser(before), details: {} })
     return true
   })

@@ -19,7 +19,7 @@ export const normalizeEmails = async (context: RecordsContext): Promise<void> =>
   let after: UserId | null = null
   let kept = 0
   for (;;) {
-    const rows = await store.users.irregular(after, listedAtOnce)
+    const rows = await store.users.list({ isIrregular: true }, after, listedAtOnce)
     for (const user of rows) {
       if (await normalizeEmail(user, context)) continue
       kept += 1

@@ -90,7 +90,7 @@ export interface ConsentStore {
   insert(consent: SealedConsent): Promise<boolean>
   /** Inserts or replaces the consent of the user for the client. */
   put(consent: SealedConsent): Promise<void>
-  delete(userId: UserId, clientId: string): Promise<boolean>
-  deleteOfUser(userId: UserId): Promise<void>
+  /** Deletes the consent of the user for a client; without a client, all consents of the user. */
+  delete(userId: UserId, clientId: string | null): Promise<boolean>
   ofUser(userId: UserId, clientIds: readonly string[]): Promise<readonly SealedConsent[]>
 }

@@ -1,7 +1,7 @@
 import type { Digest } from '../../crypto/digest.ts'
 import type { ClientFields, SealedClient } from '../../model/entities/client.ts'
 import type { UserId } from '../../model/user.ts'
-import type { Cursor, Page } from './page.ts'
+import type { List, Listed } from './page.ts'
 import type { Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
 
@@ -37,7 +37,23 @@ export interface AuthorizedSummary extends ClientSummary {
   readonly lastUsedAt: number | null
 }
 
-export interface ClientStore extends Pick<Rows<SealedClient>, 'insert'> {
+/** The lists of applications. They omit internal clients of users, and the clients of personal tokens. */
+export interface ClientLists {
+  /** The applications that a user registered. */
+  readonly owned: List<{ readonly userId: UserId }, ClientWithOwner, ClientSummary>
+  /** The applications with a consent or an active authorization of the user. */
+  readonly authorized: List<
+    { readonly userId: UserId; readonly now: number },
+    ClientWithOwner,
+    AuthorizedSummary
+  >
+  /** The applications whose name, ID or owner's e-mail address contains the text. An empty text matches all. */
+  readonly matching: List<{ readonly text: string }, ClientWithOwner, AnyClientSummary>
+  /** The applications with these IDs. */
+  readonly among: List<{ readonly clientIds: readonly string[] }, ClientWithOwner, ClientSummary>
+}
+
+export interface ClientStore extends Pick<Rows<SealedClient>, 'insert'>, Listed<ClientLists> {
   find(clientId: string): Promise<ClientWithOwner | undefined>
   /** Finds the client by its current or former secret, even if the former secret has expired. */
   findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
@@ -75,31 +91,6 @@ export interface ClientStore extends Pick<Rows<SealedClient>, 'insert'> {
   deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
   /** Counts, up to `max`, the clients that `deleteUnused` would delete. Without `before`, counts clients of any age. */
   countUnused(max: number, inUse: readonly string[], before?: number): Promise<number>
-  /**
-   * Counts, up to `max`, the applications that a user registered. Omits internal clients and the clients of personal
-   * tokens.
-   */
-  countOfOwner(userId: UserId, max: number): Promise<number>
-  /** Counts the client's tokens up to `max`. Omits personal, internal and exchanged tokens. */
-  countTokens(clientId: string, max: number): Promise<number>
-  /** Counts the tokens of several clients like `countTokens`, in one query. */
-  countTokensOf(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>
-  /** Lists the applications that a user registered. Omits internal clients and the clients of personal tokens. */
-  ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientWithOwner>>
-  /** Lists the applications whose name, ID or owner's e-mail address contains the text. An empty text matches all. */
-  search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
-  /** Lists the summaries of the applications in `search`. */
-  searchSummaries(text: string, cursor: Cursor): Promise<Page<AnyClientSummary>>
-  /** Lists the applications with a consent or an active authorization of the user. */
-  authorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientWithOwner>>
-  /** Lists the summaries of the applications in `ofOwner`. */
-  summariesOfOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>>
-  /** Lists the summaries of the applications in `authorizedBy`. */
-  summariesAuthorizedBy(
-    userId: UserId,
-    now: number,
-    cursor: Cursor,
-  ): Promise<Page<AuthorizedSummary>>
-  /** Finds the applications with these IDs, in any order. */
-  among(clientIds: readonly string[]): Promise<readonly ClientWithOwner[]>
+  /** Counts, up to `max`, the tokens of each client. Omits personal, internal and exchanged tokens. */
+  countTokens(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>
 }

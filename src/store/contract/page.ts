@@ -11,3 +11,45 @@ export interface Cursor {
   readonly after: string | null
   readonly limit: number
 }
+
+/** A list with its conditions, the items that it contains, and their summaries. */
+export interface List<Where, Item, Summary> {
+  readonly where: Where
+  readonly item: Item
+  readonly summary: Summary
+}
+
+/** The operations of one list. */
+export interface Listing<L extends List<unknown, unknown, unknown>> {
+  list(where: L['where'], cursor: Cursor): Promise<Page<L['item']>>
+  summaries(where: L['where'], cursor: Cursor): Promise<Page<L['summary']>>
+  count(where: L['where'], max: number): Promise<number>
+}
+
+/**
+ * Lists of one kind of row, the latest first. Summaries have the fields by which users search, filter and sort: an HTML
+ * page reads many summaries, and shows few rows.
+ * @template Lists the lists by their names
+ */
+export interface Listed<Lists> {
+  list<Name extends keyof Lists>(
+    name: Name,
+    where: ConditionsOf<Lists[Name]>,
+    cursor: Cursor,
+  ): Promise<Page<ItemOf<Lists[Name]>>>
+  /** Lists the summaries of the rows that `list` lists, in the same order. */
+  summaries<Name extends keyof Lists>(
+    name: Name,
+    where: ConditionsOf<Lists[Name]>,
+    cursor: Cursor,
+  ): Promise<Page<SummaryOf<Lists[Name]>>>
+  /** Counts, up to `max`, the rows that `list` lists. */
+  count<Name extends keyof Lists>(
+    name: Name,
+    where: ConditionsOf<Lists[Name]>,
+    max: number,
+  ): Promise<number>
+}
+type ConditionsOf<L> = L extends List<infer Where, unknown, unknown> ? Where : never
+type ItemOf<L> = L extends List<unknown, infer Item, unknown> ? Item : never
+type SummaryOf<L> = L extends List<unknown, unknown, infer Summary> ? Summary : never

@@ -6,7 +6,7 @@ import type { StoredRotation } from '../../model/entities/rotated-token.ts'
 import type { NewToken, TokenFields } from '../../model/entities/token.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Expiring } from './expiring.ts'
-import type { Cursor, Page } from './page.ts'
+import type { List, Listed } from './page.ts'
 import type { Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
 
@@ -101,9 +101,26 @@ export interface Rotation {
   readonly endsAt: number
 }
 
+/** The lists of tokens, without the former values of rotated tokens. */
+export interface TokenLists {
+  /** A user's personal tokens with one of the IDs, without internal tokens. */
+  readonly personal: List<
+    { readonly userId: UserId; readonly now: number; readonly ids?: readonly number[] },
+    PersonalTokenRow,
+    PersonalTokenSummary
+  >
+  /** The tokens whose ID, client ID or user's e-mail address equals the text. An empty text matches all. */
+  readonly matching: List<
+    { readonly text: string; readonly isPersonal?: boolean },
+    TokenWithNames,
+    TokenSummary
+  >
+}
+
 /** A token expires if it cannot be refreshed. `deleteExpired` also deletes the clients of expired personal tokens. */
 export interface TokenStore
   extends Expiring,
+    Listed<TokenLists>,
     Pick<Rows<NewToken, TokenFields & Pick<NewToken, 'successorId'>>, 'delete'> {
   findByAccess(digest: Digest): Promise<TokenWithState | undefined>
   /** Finds a token by the digest of the access token that its last rotation replaced. */
@@ -132,20 +149,8 @@ export interface TokenStore
   /** Finds the current token pair of an authorization. Inside a transaction, locks its row until the end. */
   ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
   ofClient(clientId: string): Promise<readonly StoredToken[]>
-  /** Lists a user's personal tokens, the latest first. Omits internal tokens and former values of rotated tokens. */
-  personalOf(userId: UserId, now: number, cursor: Cursor): Promise<Page<PersonalTokenRow>>
-  /** Lists the summaries of the tokens in `personalOf`, in the same order. */
-  personalSummaries(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>>
-  /** Finds the tokens in `personalOf` that have these IDs, in any order. */
-  personalAmong(
-    userId: UserId,
-    now: number,
-    ids: readonly number[],
-  ): Promise<readonly PersonalTokenRow[]>
   /** Finds a personal token. Inside a transaction, locks its row until the end. Former values are not found. */
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
-  /** Counts, up to `max`, the tokens that `personalOf` lists. */
-  countPersonalOf(userId: UserId, max: number): Promise<number>
   /**
    * Lists the active authorizations of a user for these clients: at most `limit` for each client, the latest first.
    * `count` is the number of active authorizations for the client, counted up to `countLimit`.
@@ -157,13 +162,6 @@ export interface TokenStore
     limits: { readonly limit: number; readonly countLimit: number },
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
-  /** Lists the tokens whose ID, client ID or user's e-mail address equals the text. An empty text matches all. */
-  search(text: string, cursor: Cursor): Promise<Page<TokenWithNames>>
-  /** Lists the summaries of the tokens in `search`; with `isPersonal`, only of personal tokens. */
-  searchSummaries(
-    search: { readonly text: string; readonly isPersonal: boolean },
-    cursor: Cursor,
-  ): Promise<Page<TokenSummary>>
   /** Replaces the scopes, the expiry and the secret of a token. */
   rewrite(id: number, token: NewToken): Promise<void>
   /** Stores each use that is later than the stored use of its token. Skips locked tokens. */
@@ -176,21 +174,21 @@ export interface TokenStore
   /** Lists the IDs of a user's personal tokens with this name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]>
   /**
-   * Deletes at most `limit` rotated refresh tokens of an authorization: those that were rotated up to `before`, and
-   * those that are not among the latest `keep`.
+   * Deletes the oldest rows of an owner: at most `limit` rows, without the latest `keep` rows.
+   * @returns the number of deleted rows, which is less than `limit` if no further rows are surplus
    */
-  deleteRotated(
-    authorizationId: number,
-    which: Beyond & { readonly before: number },
+  deleteSurplus(
+    of: SurplusOwner,
+    which: { readonly keep: number; readonly limit: number },
   ): Promise<number>
-  /** Deletes at most `limit` `client_credentials` tokens (RFC 6749 §4.4), except for about the latest `keep`. */
-  deleteOldestOwn(of: Pick<TokenFields, 'clientKey' | 'userId'>, which: Beyond): Promise<number>
-  /** Deletes at most `limit` tokens that were exchanged from the token `parentId`, except for the latest `keep`. */
-  deleteOldestChildren(parentId: number, which: Beyond): Promise<number>
 }
 
-/** Selects the rows to delete: at most `limit` rows, without the latest `keep` rows. */
-export interface Beyond {
-  readonly keep: number
-  readonly limit: number
-}
+/**
+ * The owner of rows whose number is limited: an authorization, whose rotated refresh tokens are also surplus if they were
+ * rotated up to `before`; a client with its `client_credentials` tokens (RFC 6749 §4.4); or a token with the tokens that
+ * were exchanged from it.
+ */
+export type SurplusOwner =
+  | { readonly authorizationId: number; readonly before: number }
+  | Pick<TokenFields, 'clientKey' | 'userId'>
+  | { readonly parentId: number }

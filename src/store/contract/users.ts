@@ -15,42 +15,32 @@ export interface UserWithPassword extends StoredUser {
 
 export type NewUser = UserWithPassword & { readonly createdAt: number }
 
+/** Selects users; without a condition, all users. */
+export interface UserFilter {
+  /** The e-mail address begins with one of these texts in lower case. The case of the address is ignored. */
+  readonly beginnings?: readonly string[]
+  /** Whether the e-mail address may not be in normal form. */
+  readonly isIrregular?: boolean
+}
+
 export interface UserStore {
   find(id: UserId): Promise<UserWithPassword | undefined>
   findByEmail(email: string): Promise<UserWithPassword | undefined>
   /** Lists at most `limit` users after the ID `after`, in the order of their IDs. */
-  list(after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
-  /**
-   * Lists the users whose e-mail address begins with one of the texts, in the order of their IDs: at most `limit` users
-   * after the ID `after`. The texts must be in lower case. The case of the address is ignored.
-   */
-  search(
-    beginnings: readonly string[],
-    after: UserId | null,
-    limit: number,
-  ): Promise<readonly UserWithPassword[]>
+  list(where: UserFilter, after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**
    * Inserts a user. Returns false if the e-mail address is taken.
    * @throws UniqueViolation if the ID is taken
    */
   insert(user: NewUser): Promise<boolean>
-  /** Writes the listed fields and the seal of the whole row. Returns false for an unknown user. */
+  /**
+   * Writes the given values. Returns false for an unknown user.
+   * @throws UniqueViolation if another user has the e-mail address
+   */
   update(
-    user: Pick<StoredUser, 'id' | 'active' | 'isAdmin' | 'emailVerified' | 'seal'>,
+    id: UserId,
+    changes: Partial<Omit<UserWithPassword, 'id' | 'attributes'>>,
   ): Promise<boolean>
-  setPassword(id: UserId, passwordHash: string): Promise<boolean>
-  /**
-   * Writes the e-mail address, whether it is verified, the password hash and the seal. Returns false for an unknown user.
-   * @throws UniqueViolation if another user has the address
-   */
-  setEmail(
-    user: Pick<UserWithPassword, 'id' | 'email' | 'emailVerified' | 'passwordHash' | 'seal'>,
-  ): Promise<boolean>
-  /**
-   * Lists at most `limit` users after the ID `after` whose e-mail address may not be in normal form, in the order of
-   * their IDs.
-   */
-  irregular(after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**
    * Deletes the user. Must be called inside a transaction. The rows of the user become invisible immediately, and are
    * deleted later. Returns false for an unknown user.

@@ -1,23 +1,21 @@
-import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { emailTexts } from '../../model/email-address.ts'
 import { type ClientOrigin, type ClientRow, clientCodec } from '../../model/entities/client.ts'
 import { split } from '../../model/entities/field.ts'
-import type { UserId } from '../../model/user.ts'
 import type {
-  AnyClientSummary,
-  AuthorizedSummary,
+  ClientLists,
   ClientStore,
   ClientSummary,
   ClientWithOwner,
   RecalledClient,
 } from '../contract/clients.ts'
-import type { Cursor } from '../contract/page.ts'
+import type { List, Page } from '../contract/page.ts'
 import type { Store } from '../store.ts'
 import { followClient } from './client-logos.ts'
 import { clientVersion } from './client-version.ts'
 import { countRows } from './count.ts'
-import { byKey, type Handle, holds, keyOf, lookup, onceFor } from './handle.ts'
-import { page, placeOf } from './page.ts'
+import { byKey, type Handle, holds, lookup, onceFor } from './handle.ts'
+import { readPage } from './page.ts'
 import { noteRemovals } from './removals.ts'
 import { rowsOf } from './rows.ts'
 import { isThere, type JoinedUser, joinedUser, userColumnsOf, userSource } from './user-source.ts'
@@ -28,6 +26,29 @@ const withOwner =
     ...clientCodec.fromRow(row),
     owner: joinedUser(handle, row),
   })
+
+/** How a list of applications is selected, and the columns that its summaries have in addition. */
+interface ClientList<L extends List<unknown, unknown, ClientSummary>> {
+  isListed(where: L['where']): RawBuilder<boolean>
+  /** Whether the query must join the owners. */
+  readonly joinsOwner?: boolean
+  more?(where: L['where']): Readonly<Record<string, RawBuilder<unknown>>>
+  fromRow?(row: Readonly<Record<string, string | null>>): Omit<L['summary'], keyof ClientSummary>
+}
+
+/** Builds the condition that the name, ID or owner's e-mail address contains the text. */
+const contains = (text: string): RawBuilder<boolean> => {
+  if (text === '') return sql`1 = 1`
+  // Convert the text to lower case in the database and in JavaScript, and compare with both results. The function `lower`
+  // only converts ASCII in SQLite, and in PostgreSQL with locale C.
+  const isIn = (column: string, part = text) => {
+    const pattern = `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`
+    const value = sql.ref(column)
+    return sql`(lower(${value}) like lower(${pattern}) escape '\\' or lower(${value}) like ${pattern.toLowerCase()} escape '\\')`
+  }
+  const emails = emailTexts(text).map((part) => isIn('u.email', part))
+  return sql`(${sql.join([isIn('c.name'), isIn('c.client_id'), ...emails], sql` or `)})`
+}
 
 /** The columns of a summary. */
 const summaryColumns = [
@@ -75,71 +96,52 @@ export const sqlClients = (
         }
       : undefined
 
-  /** Adds the order and the cursor to a query of clients. Omits the clients of personal tokens. */
-  const inOrder = <DB extends { c: ClientRow }, TB extends keyof DB, Out>(
-    query: SelectQueryBuilder<DB, TB, Out>,
-    { after, limit }: Cursor,
-  ): SelectQueryBuilder<DB, TB, Out> => {
-    const place = placeOf(after)
-    return query
-      .where(sql<boolean>`c.is_personal = 0`)
-      .$if(place !== undefined, (q) =>
-        q.where(sql<boolean>`(c.created_at, c.client_id) < (${place?.[0]}, ${place?.[1]})`),
-      )
-      .orderBy(sql`c.created_at`, 'desc')
-      .orderBy(sql`c.client_id`, 'desc')
-      .limit(limit + 1)
+  // An HTML page reads many summaries to search and sort them, so most summaries join no users.
+  const clients = () => read.selectFrom('oauth2server_client as c')
+  const order = ['c.created_at', 'c.client_id'] as const
+  const isApplication = sql<boolean>`c.is_personal = 0`
+  const lists: { readonly [Name in keyof ClientLists]: ClientList<ClientLists[Name]> } = {
+    owned: {
+      isListed: ({ userId }) => sql`c.user_id = ${userId} and c.is_internal = 0`,
+    },
+    among: {
+      isListed: ({ clientIds }) =>
+        clientIds.length === 0 ? sql`1 = 0` : sql`c.client_id in (${sql.join(clientIds)})`,
+    },
+    authorized: {
+      isListed: ({ userId, now }) => sql`c.client_key in (
+        select client_key from oauth2server_consent where user_id = ${userId}
+        union select client_key from oauth2server_authorization
+        where user_id = ${userId} and revoked_at is null and expires_at > ${now})`,
+      more({ userId, now }) {
+        const live = sql`from oauth2server_authorization a
+          where a.user_id = ${userId} and a.client_key = c.client_key and a.revoked_at is null and a.expires_at > ${now}`
+        return {
+          consented: sql`(select scopes from oauth2server_consent
+            where user_id = ${userId} and client_key = c.client_key)`,
+          granted: sql`(select string_agg(a.scopes, ' ') ${live})`,
+          last_used_at: sql`(select max((select max(t.last_used_at) from oauth2server_token t
+            where t.authorization_id = a.id)) ${live})`,
+        }
+      },
+      fromRow: ({ consented, granted, last_used_at: last }) => ({
+        scopes: [...new Set([...split(consented ?? ''), ...split(granted ?? '')])],
+        lastUsedAt: last === null ? null : Number(last),
+      }),
+    },
+    matching: {
+      joinsOwner: true,
+      isListed: ({ text }) => contains(text),
+      more: () => ({
+        origin: sql`c.origin`,
+        is_used: sql`case when exists ${usersOf(sql.ref('c.client_key'))} then 1 else 0 end`,
+      }),
+      fromRow: ({ origin, is_used: isUsed }) => ({
+        origin: origin as ClientOrigin,
+        isUsed: Number(isUsed) === 1,
+      }),
+    },
   }
-
-  const listed = async (query: ReturnType<typeof clientsWithOwner>, cursor: Cursor) => {
-    const rows = await inOrder(query, cursor).execute()
-    return page(rows, cursor.limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
-  }
-
-  // Selects few columns and joins no users: an HTML page reads many summaries to search and sort them, and shows only a
-  // few.
-  const summaries = (condition: RawBuilder<boolean>, cursor: Cursor) =>
-    inOrder(
-      read.selectFrom('oauth2server_client as c').select(summaryColumns).where(condition),
-      cursor,
-    )
-
-  type SummaryRow = Awaited<ReturnType<ReturnType<typeof summaries>['execute']>>[number]
-  const fromSummary = (row: SummaryRow): ClientSummary => ({
-    clientId: row.client_id,
-    name: row.name,
-    isConfidential: row.is_confidential === 1,
-    isVerified: row.is_verified === 1,
-    isDisabled: row.is_disabled === 1,
-    createdAt: row.created_at,
-  })
-  const summaryPlace = (row: SummaryRow) => [row.created_at, row.client_id] as const
-
-  /** Builds the query for the clients whose name, ID or owner's e-mail address contains the text. */
-  const matching = (text: string): ReturnType<typeof clientsWithOwner> => {
-    if (text === '') return clientsWithOwner()
-    // Convert the text to lower case in the database and in JavaScript, and compare with both results. The function
-    // `lower` only converts ASCII in SQLite, and in PostgreSQL with locale C.
-    const contains = (column: 'c.name' | 'c.client_id' | 'u.email', part = text) => {
-      const pattern = `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`
-      const value = sql.ref(column)
-      return sql<boolean>`(lower(${value}) like lower(${pattern}) escape '\\' or lower(${value}) like ${pattern.toLowerCase()} escape '\\')`
-    }
-    return clientsWithOwner().where(({ or }) =>
-      or([
-        contains('c.name'),
-        contains('c.client_id'),
-        ...emailTexts(text).map((part) => contains('u.email', part)),
-      ]),
-    )
-  }
-
-  const isOwn = (userId: UserId) => sql<boolean>`c.user_id = ${userId} and c.is_internal = 0`
-  const isAuthorized = (userId: UserId, now: number) =>
-    sql<boolean>`c.client_key in (
-      select client_key from oauth2server_consent where user_id = ${userId}
-      union select client_key from oauth2server_authorization
-      where user_id = ${userId} and revoked_at is null and expires_at > ${now})`
 
   const unused = (inUse: readonly string[]) =>
     read
@@ -224,64 +226,44 @@ export const sqlClients = (
       return row && withOwnerFromRow(row)
     },
 
-    ofOwner(userId, cursor) {
-      return listed(clientsWithOwner().where(isOwn(userId)), cursor)
+    list: (name, where, cursor) =>
+      readPage(
+        clientsWithOwner()
+          .where(lists[name].isListed(where as never))
+          .where(isApplication),
+        cursor,
+        order,
+        withOwnerFromRow,
+      ) as Promise<Page<never>>,
+
+    async summaries(name, where, cursor) {
+      const { isListed, joinsOwner, more, fromRow } = lists[name]
+      const added = Object.entries(more?.(where as never) ?? {}).map(([alias, value]) =>
+        value.as(alias),
+      )
+      const query = (joinsOwner ? clientsWithOwner().clearSelect() : clients())
+        .select([...summaryColumns, ...added])
+        .where(isListed(where as never))
+        .where(isApplication)
+      return readPage(query, cursor, order, (row) => ({
+        clientId: row.client_id,
+        name: row.name,
+        isConfidential: row.is_confidential === 1,
+        isVerified: row.is_verified === 1,
+        isDisabled: row.is_disabled === 1,
+        createdAt: row.created_at,
+        ...fromRow?.(row as never),
+      })) as Promise<Page<never>>
     },
 
-    async summariesOfOwner(userId, cursor) {
-      const rows = await summaries(isOwn(userId), cursor).execute()
-      return page(rows, cursor.limit, fromSummary, summaryPlace)
-    },
-
-    async summariesAuthorizedBy(userId, now, cursor) {
-      const live = sql`from oauth2server_authorization a
-        where a.user_id = ${userId} and a.client_key = c.client_key and a.revoked_at is null and a.expires_at > ${now}`
-      const rows = await summaries(isAuthorized(userId, now), cursor)
-        .select([
-          sql<string | null>`(select scopes from oauth2server_consent
-            where user_id = ${userId} and client_key = c.client_key)`.as('consented'),
-          sql<string | null>`(select string_agg(a.scopes, ' ') ${live})`.as('authorized'),
-          sql<number | null>`(select max((select max(t.last_used_at) from oauth2server_token t
-            where t.authorization_id = a.id)) ${live})`.as('last_used_at'),
-        ])
-        .execute()
-      const fromRow = (row: (typeof rows)[number]): AuthorizedSummary => ({
-        ...fromSummary(row),
-        scopes: [...new Set([...split(row.consented ?? ''), ...split(row.authorized ?? '')])],
-        lastUsedAt: row.last_used_at === null ? null : Number(row.last_used_at),
-      })
-      return page(rows, cursor.limit, fromRow, summaryPlace)
-    },
-
-    async among(clientIds) {
-      if (clientIds.length === 0) return []
-      const rows = await clientsWithOwner().where('c.client_id', 'in', clientIds).execute()
-      return rows.map(withOwnerFromRow)
-    },
-
-    search(text, cursor) {
-      return listed(matching(text), cursor)
-    },
-
-    async searchSummaries(text, cursor) {
-      const rows = await inOrder(matching(text).clearSelect().select(summaryColumns), cursor)
-        .select('c.origin')
-        .select(
-          sql<number>`case when exists ${usersOf(sql.ref('c.client_key'))} then 1 else 0 end`.as(
-            'is_used',
-          ),
-        )
-        .execute()
-      const fromRow = (row: (typeof rows)[number]): AnyClientSummary => ({
-        ...fromSummary(row),
-        origin: row.origin as ClientOrigin,
-        isUsed: Number(row.is_used) === 1,
-      })
-      return page(rows, cursor.limit, fromRow, summaryPlace)
-    },
-
-    authorizedBy(userId, now, cursor) {
-      return listed(clientsWithOwner().where(isAuthorized(userId, now)), cursor)
+    count(name, where, max) {
+      const { isListed, joinsOwner } = lists[name]
+      const all = joinsOwner ? clientsWithOwner().clearSelect() : clients()
+      const some = all
+        .select('c.client_key')
+        .where(isListed(where as never))
+        .where(isApplication)
+      return countRows(read, some.limit(max))
     },
 
     insert: rowsOf(handle, clientCodec).insert,
@@ -389,24 +371,7 @@ export const sqlClients = (
       return Number(count)
     },
 
-    countOfOwner(userId, max) {
-      return countRows(
-        read,
-        read
-          .selectFrom('oauth2server_client')
-          .select(sql.lit(1).as('one'))
-          .where('user_id', '=', userId)
-          .where('is_personal', '=', 0)
-          .where('is_internal', '=', 0)
-          .limit(max),
-      )
-    },
-
-    countTokens(clientId, max) {
-      return countRows(read, usersOf(keyOf(clientId)).limit(max))
-    },
-
-    async countTokensOf(clientIds, max) {
+    async countTokens(clientIds, max) {
       if (clientIds.length === 0) return new Map()
       const some = usersOf(sql.ref('c.client_key')).limit(max)
       const rows = await read

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { consentCodec } from '../../model/entities/consent.ts'
 import type { ConsentStore } from '../contract/authorizations.ts'
+import { changedRows } from './count.ts'
 import { byKey, type Handle, holds, keyOf, lookupBy, prepared, type TableHandle } from './handle.ts'
 import { joinedSession, joinedSessionColumns } from './sessions.ts'
 import {
@@ -124,28 +125,13 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
     },
 
     async delete(userId, clientId) {
-      const { numDeletedRows } = await write
-        .deleteFrom('oauth2server_consent')
-        .where('user_id', '=', userId)
-        .where('client_key', '=', keyOf(clientId))
-        .executeTakeFirst()
-      return numDeletedRows > 0n
-    },
-
-    async deleteOfUser(userId) {
-      for (let deleted = maxPerStatement; deleted === maxPerStatement; ) {
-        const some = write
-          .selectFrom('oauth2server_consent')
-          .select('client_key')
-          .where('user_id', '=', userId)
-          .limit(maxPerStatement)
-        const { numDeletedRows } = await write
-          .deleteFrom('oauth2server_consent')
-          .where('user_id', '=', userId)
-          .where('client_key', 'in', some)
-          .executeTakeFirst()
-        deleted = Number(numDeletedRows)
-      }
+      const ofClient = clientId === null ? sql`1 = 1` : sql`client_key = ${keyOf(clientId)}`
+      const some = sql`select client_key from oauth2server_consent where user_id = ${userId} and ${ofClient} limit ${maxPerStatement}`
+      const statement = sql`delete from oauth2server_consent where user_id = ${userId} and client_key in (${some})`
+      let all = 0
+      for (let deleted = maxPerStatement; deleted === maxPerStatement; all += deleted)
+        deleted = await changedRows(write, statement)
+      return all > 0
     },
 
     async ofUser(userId, clientIds) {

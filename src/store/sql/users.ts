@@ -1,6 +1,5 @@
-import { sql, type UpdateObject } from 'kysely'
+import { sql } from 'kysely'
 import { heldEmail } from '../../model/email-address.ts'
-import { toFlag } from '../../model/entities/field.ts'
 import { userCodec } from '../../model/entities/user.ts'
 import type { UserId } from '../../model/user.ts'
 import { NotOurUsers } from '../contract/errors.ts'
@@ -8,7 +7,7 @@ import type { UserStore, UserWithPassword } from '../contract/users.ts'
 import { type Handle, holds, prepared, unindexed } from './handle.ts'
 import { isIrregularEmail } from './irregular-email.ts'
 import { noteRemovals } from './removals.ts'
-import type { Tables } from './tables.ts'
+import { rowsOf } from './rows.ts'
 import { attributesIn, isTrue, type UserColumns, userSource } from './user-source.ts'
 
 /** Builds the `like` pattern for texts that begin with the given text. */
@@ -52,21 +51,15 @@ const hostUsers = (handle: Handle): UserStore => {
       return row && rows.length === 1 ? toUser(row) : undefined
     },
 
-    async list(after, limit) {
+    async list({ beginnings, isIrregular }, after, limit) {
+      if (isIrregular) return []
       const rows = await select
-        .$if(after !== null, (q) => q.where('u.id', '>', after as UserId))
-        .orderBy('u.id')
-        .limit(limit)
-        .execute()
-      return rows.map(toUser)
-    },
-
-    async search(beginnings, after, limit) {
-      const rows = await select
-        .where(({ or }) =>
-          or(
-            beginnings.map(
-              (text) => sql<boolean>`lower(u.email) like ${prefixOf(text)} escape '\\'`,
+        .$if(beginnings !== undefined, (q) =>
+          q.where(({ or }) =>
+            or(
+              (beginnings ?? []).map(
+                (text) => sql<boolean>`lower(u.email) like ${prefixOf(text)} escape '\\'`,
+              ),
             ),
           ),
         )
@@ -79,9 +72,6 @@ const hostUsers = (handle: Handle): UserStore => {
 
     insert: refuse,
     update: refuse,
-    setPassword: refuse,
-    setEmail: refuse,
-    irregular: async () => [],
     delete: refuse,
   }
 }
@@ -89,17 +79,10 @@ const hostUsers = (handle: Handle): UserStore => {
 /** The built-in user table: integer keys, e-mail addresses in normal form. */
 const builtInUsers = (handle: Handle): UserStore => {
   const { read, write } = handle
-  const update = async (
-    id: UserId,
-    set: UpdateObject<Tables, 'oauth2server_user'>,
-  ): Promise<boolean> => {
-    const { numUpdatedRows } = await write
-      .updateTable('oauth2server_user')
-      .set(set)
-      .where('id', '=', id)
-      .executeTakeFirst()
-    return numUpdatedRows > 0n
-  }
+  const begins = (text: string) =>
+    handle.locking
+      ? sql<boolean>`email like ${prefixOf(text)} escape '\\'`
+      : sql<boolean>`(email >= ${text} and email < ${`${text}${lastCharacter}`})`
   const find = prepared(handle, read, 'users.find', (id) =>
     read
       .selectFrom('oauth2server_user')
@@ -122,33 +105,18 @@ const builtInUsers = (handle: Handle): UserStore => {
       return row && userCodec.fromRow(row)
     },
 
-    async list(after, limit) {
+    async list({ beginnings, isIrregular }, after, limit) {
+      // Do not use the primary key, so that the database uses the index of the e-mail addresses. This index is faster,
+      // because usually few addresses begin with the text.
+      const id = beginnings ? unindexed('id') : sql<number>`id`
       const rows = await read
         .selectFrom('oauth2server_user')
         .selectAll()
-        .where('id', '>', after ?? 0)
-        .orderBy('id')
-        .limit(limit)
-        .execute()
-      return rows.map(userCodec.fromRow)
-    },
-
-    async search(beginnings, after, limit) {
-      const rows = await read
-        .selectFrom('oauth2server_user')
-        .selectAll()
-        .where(({ or }) =>
-          or(
-            beginnings.map((text) =>
-              handle.locking
-                ? sql<boolean>`email like ${prefixOf(text)} escape '\\'`
-                : sql<boolean>`(email >= ${text} and email < ${`${text}${lastCharacter}`})`,
-            ),
-          ),
+        .where(id, '>', (after ?? 0) as number)
+        .$if(beginnings !== undefined, (q) =>
+          q.where(({ or }) => or((beginnings ?? []).map(begins))),
         )
-        // Prevent the use of the primary key, so that the database uses the index of the e-mail addresses. This index
-        // is faster, because usually few addresses begin with the text.
-        .where(unindexed('id'), '>', (after ?? 0) as number)
+        .$if(isIrregular === true, (q) => q.where(isIrregularEmail(handle.locking)))
         .orderBy('id')
         .limit(limit)
         .execute()
@@ -165,33 +133,7 @@ const builtInUsers = (handle: Handle): UserStore => {
       return row !== undefined
     },
 
-    update: ({ id, active, isAdmin, emailVerified, seal }) =>
-      update(id, {
-        active: toFlag(active),
-        is_admin: toFlag(isAdmin),
-        email_verified: toFlag(emailVerified),
-        seal,
-      }),
-    setPassword: (id, passwordHash) => update(id, { password_hash: passwordHash }),
-    setEmail: ({ id, email, emailVerified, passwordHash, seal }) =>
-      update(id, {
-        email,
-        email_verified: toFlag(emailVerified),
-        password_hash: passwordHash,
-        seal,
-      }),
-
-    async irregular(after, limit) {
-      const rows = await read
-        .selectFrom('oauth2server_user')
-        .selectAll()
-        .where('id', '>', after ?? 0)
-        .where(isIrregularEmail(handle.locking))
-        .orderBy('id')
-        .limit(limit)
-        .execute()
-      return rows.map(userCodec.fromRow)
-    },
+    update: async (id, changes) => (await rowsOf(handle, userCodec).update({ id }, changes)) > 0,
 
     async delete(id, now) {
       const { numDeletedRows } = await write

@@ -21,7 +21,7 @@ export const refusedClients = async ({
   ])
   return most.flatMap(({ clientId, count, at }, index) => {
     const client = clients.find((one) => one.clientId === clientId)
-    if (!client || client.isPersonal) return []
+    if (!client) return []
     const href = adminApplicationAddress(server.ui, clientId)
     const reasons = reasonsOf(refusals[index] ?? [])
     return [{ clientId, name: client.name, href, count, at, reasons }]

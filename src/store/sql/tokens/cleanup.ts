@@ -1,19 +1,41 @@
 import { type Expression, sql } from 'kysely'
+import { rotatedTokenCodec } from '../../../model/entities/rotated-token.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
-import type { TokenStore } from '../../contract/tokens.ts'
-import { changedRows } from '../count.ts'
+import type { SurplusOwner, TokenStore } from '../../contract/tokens.ts'
+import { changedRows, listOf } from '../count.ts'
 import { expiredRows, expiring } from '../expiring.ts'
 import { type Handle, unindexed } from '../handle.ts'
 
 const expired = { ...tokenCodec, end: 'ends_at' }
 
+/** Returns the rows of an owner that may be too many. An index has the order of `order` and `end`. */
+const surplusOf = (of: SurplusOwner) => {
+  if ('authorizationId' in of)
+    return {
+      ...rotatedTokenCodec,
+      owned: sql`authorization_id = ${of.authorizationId}`,
+      order: [],
+      end: 'rotated_at',
+      isDeleted: sql`1 = 1`,
+    }
+  const ids = { ...tokenCodec, end: 'id' }
+  if ('parentId' in of)
+    return { ...ids, owned: sql`parent_id = ${of.parentId}`, order: [], isDeleted: sql`1 = 1` }
+  const isOfUser = of.userId === null ? sql`user_id is null` : sql`user_id = ${of.userId}`
+  return {
+    ...ids,
+    owned: sql`${isOfUser} and client_key = ${of.clientKey}`,
+    order: ['user_id', 'client_key'],
+    // Count the tokens of every kind, because the index does not contain the kind. Nearly all are `client_credentials`
+    // tokens.
+    isDeleted: sql`authorization_id is null and parent_id is null and is_personal = 0`,
+  }
+}
+
 /** Deletes tokens in batches: expired tokens for the sweeper, and the oldest tokens if there are too many. */
 export const tokenCleanup = (
   handle: Handle,
-): Pick<
-  TokenStore,
-  'deleteExpired' | 'countExpired' | 'deleteRotated' | 'deleteOldestOwn' | 'deleteOldestChildren'
-> => {
+): Pick<TokenStore, 'deleteExpired' | 'countExpired' | 'deleteSurplus'> => {
   const { read, purge } = handle
   const own = expiring(handle, expired)
   const deleteChildrenOf = (parents: Expression<unknown>, limit: number): Promise<number> =>
@@ -39,75 +61,23 @@ export const tokenCleanup = (
     },
     countExpired: own.countExpired,
 
-    async deleteRotated(authorizationId, { before, keep, limit }) {
-      const rotated = read
-        .selectFrom('oauth2server_rotated_refresh_token')
-        .where('authorization_id', '=', authorizationId)
-      const beyond = await rotated
-        .select('rotated_at')
-        .orderBy('rotated_at', 'desc')
-        .limit(1)
-        .offset(keep)
-        .executeTakeFirst()
-      const oldest = rotated
-        .select('digest')
-        .where('rotated_at', '<=', Math.max(before, beyond?.rotated_at ?? before))
-        .orderBy('rotated_at')
-        .limit(limit)
-      const { numDeletedRows } = await purge
-        .deleteFrom('oauth2server_rotated_refresh_token')
-        .where('digest', 'in', oldest)
-        .executeTakeFirst()
-      return Number(numDeletedRows)
-    },
-
-    async deleteOldestOwn({ clientKey, userId }, { keep, limit }) {
-      const ofClient = purge
-        .selectFrom('oauth2server_token')
-        .select('id')
-        .where('user_id', userId === null ? 'is' : '=', userId)
-        .where('client_key', '=', clientKey)
-      // Skip `keep` tokens of every kind, because the index does not contain the kind. Nearly all are
-      // `client_credentials` tokens.
-      const beyond = await ofClient
-        .orderBy('user_id', 'desc')
-        .orderBy('client_key', 'desc')
-        .orderBy('id', 'desc')
-        .limit(1)
-        .offset(keep)
-        .executeTakeFirst()
-      if (!beyond) return 0
-      const oldest = ofClient
-        .where('id', '<=', beyond.id)
-        .where('authorization_id', 'is', null)
-        .where('parent_id', 'is', null)
-        .where('is_personal', '=', 0)
-        .orderBy('user_id')
-        .orderBy('client_key')
-        .orderBy('id')
-        .limit(limit)
-      const deletedChildren = await deleteChildrenOf(oldest, limit)
-      if (deletedChildren === limit) return deletedChildren
-      const { numDeletedRows } = await purge
-        .deleteFrom('oauth2server_token')
-        .where('id', 'in', oldest.clearLimit().limit(limit - deletedChildren))
-        .executeTakeFirst()
-      return Number(numDeletedRows) + deletedChildren
-    },
-
-    async deleteOldestChildren(parentId, { keep, limit }) {
-      const children = purge
-        .selectFrom('oauth2server_token')
-        .select('id')
-        .where('parent_id', '=', parentId)
-      const beyond = await children.orderBy('id', 'desc').limit(1).offset(keep).executeTakeFirst()
-      if (!beyond) return 0
-      const oldest = children.where('id', '<=', beyond.id).orderBy('id').limit(limit)
-      const { numDeletedRows } = await purge
-        .deleteFrom('oauth2server_token')
-        .where('id', 'in', oldest)
-        .executeTakeFirst()
-      return Number(numDeletedRows)
+    async deleteSurplus(of, { keep, limit }) {
+      const { table, key, end, owned, order, isDeleted } = surplusOf(of)
+      const list = (direction: 'asc' | 'desc') =>
+        sql.join([...order, end].map((name) => sql`${sql.ref(name)} ${sql.raw(direction)}`))
+      const { rows } = await sql<{
+        end: number
+      }>`select ${sql.ref(end)} as "end" from ${sql.table(table)} where ${owned} order by ${list('desc')} limit 1 offset ${keep}`.execute(
+        read,
+      )
+      const ends = [rows[0]?.end, 'before' in of ? of.before : undefined].flatMap((at) => at ?? [])
+      if (ends.length === 0) return 0
+      const oldest = (most: number) =>
+        sql`select ${listOf(key)} from ${sql.table(table)} where ${owned} and ${sql.ref(end)} <= ${Math.max(...ends)} and ${isDeleted} order by ${list('asc')} limit ${most}`
+      const children = 'clientKey' in of ? await deleteChildrenOf(oldest(limit), limit) : 0
+      if (children === limit) return children
+      const deleted = sql`delete from ${sql.table(table)} where ${listOf(key)} in (${oldest(limit - children)})`
+      return children + (await changedRows(purge, deleted))
     },
   }
 }

@@ -1,15 +1,17 @@
-import { type AliasedExpression, type Selectable, sql } from 'kysely'
+import { type AliasedExpression, type RawBuilder, type Selectable, sql } from 'kysely'
 import { emailSpellings, heldEmail } from '../../../model/email-address.ts'
 import { split } from '../../../model/entities/field.ts'
-import type { Cursor } from '../../contract/page.ts'
+import type { Listing } from '../../contract/page.ts'
 import type {
   AuthorizedTokenRow,
+  TokenLists,
   TokenStore,
   TokenSummary,
   TokenWithNames,
 } from '../../contract/tokens.ts'
+import { countRows } from '../count.ts'
 import { byKey, type Handle, isAmong, keyOf, unindexed } from '../handle.ts'
-import { page, placeOf } from '../page.ts'
+import { readPage } from '../page.ts'
 import type { Tables } from '../tables.ts'
 import { userSource } from '../user-source.ts'
 import { authorizationId, type LiveTokens } from './base-query.ts'
@@ -68,7 +70,9 @@ const summaryFromRow = (
 export const listedTokens = (
   handle: Handle,
   tokens: () => LiveTokens,
-): Pick<TokenStore, 'authorizedOf' | 'authorized' | 'search' | 'searchSummaries'> => {
+): Pick<TokenStore, 'authorizedOf' | 'authorized'> & {
+  readonly matchingList: Listing<TokenLists['matching']>
+} => {
   const { read, users } = handle
   const authorizedOf = (
     authorizations: AliasedExpression<Selectable<Tables['oauth2server_authorization']>, 'a'>,
@@ -77,36 +81,35 @@ export const listedTokens = (
       .innerJoin(authorizations, 'a.id', 't.authorization_id')
       .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
 
-  /**
-   * Builds the query for one page of tokens. The text is a token ID, a client ID or the e-mail address of a user. An
-   * empty text matches all tokens.
-   */
-  const matching = (text: string, { after, limit }: Cursor) => {
-    const place = placeOf(after)
-    return tokens()
-      .where('t.successor_id', 'is', null)
-      .$if(text !== '', (q) => {
-        if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
-        if (!text.includes('@')) return q.where('t.client_key', '=', keyOf(text))
-        // The built-in table stores e-mail addresses in normal form, so the query can use their index. The table of an
-        // application may contain upper case.
-        const email = users === 'built-in' ? sql.ref('s.email') : sql`lower(s.email)`
-        const named = read
-          .selectFrom(userSource(handle, 's'))
-          .select('s.id')
-          .where(
-            sql<boolean>`${email} in (${sql.join([...new Set([text.toLowerCase(), ...emailSpellings(text)])])})`,
-          )
-        return q.where(isAmong(handle, 't.user_id', named))
-      })
-      .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
-      .orderBy('t.id', 'desc')
-      .limit(limit + 1)
+  /** Builds the condition for a token ID, a client ID or the e-mail address of a user. An empty text matches all. */
+  const isMatching = (text: string): RawBuilder<boolean> => {
+    if (text === '') return sql`1 = 1`
+    if (/^\d{1,15}$/.test(text)) return sql`t.id = ${Number(text)}`
+    if (!text.includes('@')) return sql`t.client_key = ${keyOf(text)}`
+    // The built-in table stores e-mail addresses in normal form, so the query can use their index. The table of an
+    // application may contain upper case.
+    const email = users === 'built-in' ? sql.ref('s.email') : sql`lower(s.email)`
+    const named = read
+      .selectFrom(userSource(handle, 's'))
+      .select('s.id')
+      .where(
+        sql<boolean>`${email} in (${sql.join([...new Set([text.toLowerCase(), ...emailSpellings(text)])])})`,
+      )
+    return isAmong(handle, 't.user_id', named)
   }
 
   // Use a literal instead of a parameter, so that the query can use the partial index of personal tokens.
   const personal = () =>
     read.selectFrom('oauth2server_token').select('id').where(sql<boolean>`is_personal = 1`)
+  const matching = ({ text, isPersonal }: TokenLists['matching']['where']) =>
+    tokens()
+      .where('t.successor_id', 'is', null)
+      .where(isMatching(text))
+      .$if(isPersonal === true, (q) =>
+        q.where(
+          text === '' ? isAmong(handle, 't.id', personal()) : sql<boolean>`t.is_personal = 1`,
+        ),
+      )
 
   return {
     async authorizedOf(userId, clientIds, now, { limit, countLimit }) {
@@ -151,26 +154,23 @@ export const listedTokens = (
       return row && authorizedFromRow(row)
     },
 
-    async search(text, cursor) {
-      const rows = await matching(text, cursor)
-        .select(['c.name as client_name', 'u.email as user_email'])
-        .execute()
-      return page(rows, cursor.limit, namedFromRow, ({ id }) => [id, ''])
-    },
+    matchingList: {
+      list(where, cursor) {
+        const query = matching(where).select(['c.name as client_name', 'u.email as user_email'])
+        return readPage(query, cursor, ['t.id'], namedFromRow)
+      },
 
-    async searchSummaries({ text, isPersonal }, cursor) {
-      const rows = await matching(text, cursor)
-        .clearSelect()
-        .select(['t.id', 'c.client_id', 'c.name as client_name', 't.is_personal'])
-        .select(['t.user_id', 'u.email as user_email', 't.scopes', 't.created_at'])
-        .select(['t.expires', 't.last_used_at', 't.refresh_token_digest'])
-        .$if(isPersonal, (q) =>
-          q.where(
-            text === '' ? isAmong(handle, 't.id', personal()) : sql<boolean>`t.is_personal = 1`,
-          ),
-        )
-        .execute()
-      return page(rows, cursor.limit, summaryFromRow, ({ id }) => [id, ''])
+      summaries(where, cursor) {
+        const query = matching(where)
+          .clearSelect()
+          .select(['t.id', 'c.client_id', 'c.name as client_name', 't.is_personal'])
+          .select(['t.user_id', 'u.email as user_email', 't.scopes', 't.created_at'])
+          .select(['t.expires', 't.last_used_at', 't.refresh_token_digest'])
+        return readPage(query, cursor, ['t.id'], summaryFromRow)
+      },
+
+      count: (where, max) =>
+        countRows(read, matching(where).clearSelect().select('t.id').limit(max)),
     },
   }
 }

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { split } from '../../../model/entities/field.ts'
-import type { PersonalTokenRow, TokenStore } from '../../contract/tokens.ts'
+import type { Listing } from '../../contract/page.ts'
+import type { PersonalTokenRow, TokenLists, TokenStore } from '../../contract/tokens.ts'
 import { countRows } from '../count.ts'
 import { byKey, type Handle, holds } from '../handle.ts'
-import { page, placeOf } from '../page.ts'
+import { readPage } from '../page.ts'
 import type { LiveTokens } from './base-query.ts'
 import { fromRow, type JoinedToken } from './columns.ts'
 
@@ -20,23 +21,16 @@ const personalFromRow = (
   previousExpires: row.previous_expires,
 })
 
-// Use a literal instead of a parameter, so that the condition can use the partial index of personal tokens.
-const isPersonal = sql<boolean>`t.is_personal = 1`
-
-/** Reads personal tokens, without the tokens that were exchanged from them. */
+/** Reads personal tokens, without the tokens that were exchanged from them, and without former values. */
 export const personalTokens = (
   handle: Handle,
   tokens: () => LiveTokens,
-): Pick<
-  TokenStore,
-  | 'personalOf'
-  | 'personalSummaries'
-  | 'personalAmong'
-  | 'personal'
-  | 'countPersonalOf'
-  | 'personalNamed'
-> => {
+): Pick<TokenStore, 'personal' | 'personalNamed'> & {
+  readonly personalList: Listing<TokenLists['personal']>
+} => {
   const { read } = handle
+  // Use a literal instead of a parameter, so that the condition can use the partial index of personal tokens.
+  const isCurrent = sql<boolean>`t.is_personal = 1 and t.successor_id is null and t.parent_id is null`
   const personal = (now: number) =>
     tokens()
       .select('c.name')
@@ -47,69 +41,49 @@ export const personalTokens = (
           .where('former.expires', '>', now)
           .as('previous_expires'),
       )
-      .where(isPersonal)
-      .where('t.successor_id', 'is', null)
-      .where('t.parent_id', 'is', null)
+      .where(isCurrent)
+  const isListed = ({ userId, ids }: TokenLists['personal']['where']) =>
+    sql<boolean>`t.user_id = ${userId} and t.is_internal = 0${ids ? sql` and t.id in (${sql.join(ids)})` : sql``}`
 
   return {
-    async personalOf(userId, now, { after, limit }) {
-      const place = placeOf(after)
-      const rows = await personal(now)
-        .where('t.user_id', '=', userId)
-        .where('t.is_internal', '=', 0)
-        .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
-        // Sort in the order of the index, whose last column is the ID.
-        .orderBy('t.successor_id', 'desc')
-        .orderBy('t.parent_id', 'desc')
-        .orderBy('t.id', 'desc')
-        .limit(limit + 1)
-        .execute()
-      return page(rows, limit, personalFromRow, ({ id }) => [id, ''])
-    },
+    personalList: {
+      async list(where, cursor) {
+        if (where.ids?.length === 0) return { items: [], next: null }
+        const query = personal(where.now)
+          .where(isListed(where))
+          // Sort in the order of the index, whose last column is the ID.
+          .orderBy('t.successor_id', 'desc')
+          .orderBy('t.parent_id', 'desc')
+        return readPage(query, cursor, ['t.id'], personalFromRow)
+      },
 
-    async personalSummaries(userId, { after, limit }) {
-      const place = placeOf(after)
-      // Join only the client: an HTML page reads many summaries to search and sort them, and shows only a few.
-      const rows = await read
-        .selectFrom('oauth2server_token as t')
-        .innerJoin('oauth2server_client as c', (join) =>
-          join.on(byKey(handle, 'c.client_key', 't.client_key')),
-        )
-        .select(['t.id', 'c.name', 't.scopes', 't.created_at', 't.expires', 't.last_used_at'])
-        .where('t.user_id', '=', userId)
-        .where(isPersonal)
-        .where('t.is_internal', '=', 0)
-        .where('t.successor_id', 'is', null)
-        .where('t.parent_id', 'is', null)
-        .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
-        .orderBy('t.successor_id', 'desc')
-        .orderBy('t.parent_id', 'desc')
-        .orderBy('t.id', 'desc')
-        .limit(limit + 1)
-        .execute()
-      return page(
-        rows,
-        limit,
-        (row) => ({
+      summaries(where, cursor) {
+        // Join only the client: an HTML page reads many summaries to search and sort them, and shows only a few.
+        const query = read
+          .selectFrom('oauth2server_token as t')
+          .innerJoin('oauth2server_client as c', (join) =>
+            join.on(byKey(handle, 'c.client_key', 't.client_key')),
+          )
+          .select(['t.id', 'c.name', 't.scopes', 't.created_at', 't.expires', 't.last_used_at'])
+          .where(isCurrent)
+          .where(isListed(where))
+          .orderBy('t.successor_id', 'desc')
+          .orderBy('t.parent_id', 'desc')
+        return readPage(query, cursor, ['t.id'], (row) => ({
           id: row.id,
           name: row.name,
           scopes: split(row.scopes),
           createdAt: row.created_at,
           expires: row.expires,
           lastUsedAt: row.last_used_at,
-        }),
-        ({ id }) => [id, ''],
-      )
-    },
+        }))
+      },
 
-    async personalAmong(userId, now, ids) {
-      if (ids.length === 0) return []
-      const rows = await personal(now)
-        .where('t.user_id', '=', userId)
-        .where('t.is_internal', '=', 0)
-        .where('t.id', 'in', ids)
-        .execute()
-      return rows.map(personalFromRow)
+      count: (where, max) =>
+        countRows(
+          read,
+          sql`select 1 from oauth2server_token as t where ${isCurrent} and ${isListed(where)} limit ${max}`,
+        ),
     },
 
     async personal(id, now) {
@@ -120,27 +94,10 @@ export const personalTokens = (
       return row && personalFromRow(row)
     },
 
-    countPersonalOf(userId, max) {
-      return countRows(
-        read,
-        read
-          .selectFrom('oauth2server_token as t')
-          .select(sql.lit(1).as('one'))
-          .where('t.user_id', '=', userId)
-          .where(isPersonal)
-          .where('t.is_internal', '=', 0)
-          .where('t.successor_id', 'is', null)
-          .where('t.parent_id', 'is', null)
-          .limit(max),
-      )
-    },
-
     async personalNamed(userId, name) {
       const rows = await tokens()
         .where('t.user_id', '=', userId)
-        .where(isPersonal)
-        .where('t.successor_id', 'is', null)
-        .where('t.parent_id', 'is', null)
+        .where(isCurrent)
         .where('c.name', '=', name)
         .execute()
       return rows.map(({ id }) => id)

@@ -3,6 +3,7 @@ import { split } from '../../../model/entities/field.ts'
 import { rotatedTokenCodec } from '../../../model/entities/rotated-token.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
+import type { Page } from '../../contract/page.ts'
 import type { TokenStore } from '../../contract/tokens.ts'
 import { byKey, type Handle, holds, keyOf, prepared, valuesOf } from '../handle.ts'
 import { rowsOf } from '../rows.ts'
@@ -44,11 +45,19 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     tokenCodec.columns.length,
   )
   const { delete: deleteTokens } = rowsOf(handle, tokenCodec)
+  const { personalList, ...others } = personalTokens(handle, tokens)
+  const { matchingList, ...authorized } = listedTokens(handle, tokens)
+  const lists = { personal: personalList, matching: matchingList }
   return {
     ...tokenStates(handle, tokens),
-    ...personalTokens(handle, tokens),
-    ...listedTokens(handle, tokens),
+    ...others,
+    ...authorized,
     ...tokenCleanup(handle),
+
+    list: (name, where, cursor) => lists[name].list(where as never, cursor) as Promise<Page<never>>,
+    summaries: (name, where, cursor) =>
+      lists[name].summaries(where as never, cursor) as Promise<Page<never>>,
+    count: (name, where, max) => lists[name].count(where as never, max),
 
     async find(id) {
       const { rows } = await find(id)
