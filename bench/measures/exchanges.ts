@@ -19,6 +19,8 @@ const connections = 32
 const accounts = 200
 /** The number of codes that a server redeems for each kind of exchange in a round. */
 const codesPerRound = 800
+/** The number of rounds before the first measured round, until Node has compiled the frequent functions of a server. */
+const warmUps = 5
 
 type Results = ExchangeResults['series'][number]
 
@@ -65,14 +67,15 @@ export const measureExchanges = async (
           all.push({ target, results: { ...describe(definition), store, exchanges: {} } })
         else await target.stop()
       }
-      // Round 0 is a warm-up.
-      for (let round = 0; round <= rounds; round += 1) {
-        process.stderr.write(`code exchanges, ${store}: round ${round} of ${rounds}\n`)
+      for (let round = 0; round < warmUps + rounds; round += 1) {
+        process.stderr.write(
+          `code exchanges, ${store}: round ${round + 1} of ${warmUps + rounds}\n`,
+        )
         for (const exchange of exchangeNames) {
           // Start each round with another server.
           const first = round % all.length
           for (const each of [...all.slice(first), ...all.slice(0, first)])
-            await measure(each, exchange, round === 0)
+            await measure(each, exchange, round < warmUps)
         }
       }
     } finally {
