@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createRemoteJWKSet, decodeJwt, type JWTVerifyResult, jwtVerify } from 'jose'
-import { Pool } from 'pg'
+import { Client } from 'pg'
 import type { ClientInput } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -479,17 +479,17 @@ describe('Back-Channel Logout', () => {
       await using all = new AsyncDisposableStack()
       const database = await makeDatabase()
       all.defer(database.drop)
-      const pool = new Pool({ connectionString: database.url })
-      all.defer(() => pool.end())
+      // A pool does not wait until its connections are closed, so deleting the database could cut them.
+      const client = new Client({ connectionString: database.url })
+      await client.connect()
+      all.defer(() => client.end())
       await using started = await listening({ store: postgres(database.url) }, { userId: null })
       const { server, user } = started.app
       for (const end of ['rollback', 'commit']) {
-        const client = await pool.connect()
         await client.query('begin')
         await server.transaction(client, (tx) => tx.users.deleted(user.id))
         expect(received).toEqual([])
         await client.query(end)
-        client.release()
       }
       await expect.poll(() => received.length).toBe(1)
     },

@@ -15,6 +15,8 @@ describe.skipIf(without)('the PostgreSQL of the application', () => {
     database = await makeDatabase()
     pool = new Pool({ connectionString: database.url, max: 5 })
     pool.on('error', () => undefined)
+    // The pool does not wait until its connections are closed, so deleting the database may cut them.
+    pool.on('connect', (client) => client.on('error', () => undefined))
     await database.query('create table team (name text primary key)')
   })
   afterAll(async () => {
