@@ -24,8 +24,9 @@ export interface BatchOptions<Item, Result> {
 }
 
 /**
- * Combines the calls of two turns of the event loop, or the calls that waited for a running batch. The callers
- * receive their results after the whole batch. If an error rolled back the batch, each item is retried alone.
+ * Combines the calls of consecutive turns of the event loop, until a turn adds no call: requests that arrived together
+ * call in different turns. The callers receive their results after the whole batch. If an error rolled back the batch,
+ * each item is retried alone.
  */
 export const batched = <Item, Result>({
   run,
@@ -34,7 +35,7 @@ export const batched = <Item, Result>({
   maxItems,
   maxConcurrent,
 }: BatchOptions<Item, Result>): ((item: Item) => Promise<Result>) => {
-  let waiting: Waiting<Item, Result>[] = []
+  const waiting: Waiting<Item, Result>[] = []
   let running = 0
   let isScheduled = false
 
@@ -58,24 +59,34 @@ export const batched = <Item, Result>({
 
   const begin = (): void => {
     isScheduled = false
-    while (waiting.length > 0 && running < maxConcurrent) {
-      const batch = waiting.length > maxItems ? waiting.splice(0, maxItems) : waiting
-      if (batch === waiting) waiting = []
-      running += 1
-      void settle(batch).then(() => {
-        running -= 1
-        begin()
-      })
+    const batch = waiting.splice(0, maxItems)
+    running += 1
+    void settle(batch).then(() => {
+      running -= 1
+      schedule()
+    })
+    schedule()
+  }
+
+  const schedule = (): void => {
+    if (isScheduled || waiting.length === 0 || running >= maxConcurrent) return
+    isScheduled = true
+    let before = 0
+    const look = (): void => {
+      const { length } = waiting
+      if (length === before || length >= maxItems) begin()
+      else {
+        before = length
+        setImmediate(look)
+      }
     }
+    setImmediate(look)
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (isScheduled || running >= maxConcurrent) return
-      isScheduled = true
-      // Requests that arrived together may call in consecutive turns.
-      setImmediate(() => setImmediate(begin))
+      schedule()
     })
 }
 
