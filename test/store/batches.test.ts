@@ -59,6 +59,27 @@ describe('batches', () => {
     expect(await response).toBe(10)
   })
 
+  test('combines the items of consecutive turns of the event loop until a turn adds none or the batch is full [T4810]', async () => {
+    const { add, runs, end } = recorded({ maxItems: 6 })
+    const responses: Promise<number>[] = []
+    const addInTurns = async (items: readonly number[]) => {
+      for (const item of items) {
+        responses.push(add(item))
+        await setImmediate()
+      }
+    }
+    await addInTurns([1, 2, 3, 4, 5])
+    expect(runs).toEqual([])
+    await turn()
+    expect(runs).toEqual([[1, 2, 3, 4, 5]])
+    await end()
+    await addInTurns([6, 7, 8, 9, 10, 11, 12])
+    expect(runs[1]).toEqual([6, 7, 8, 9, 10, 11])
+    await end()
+    await end()
+    expect(await Promise.all(responses)).toHaveLength(12)
+  })
+
   test('collects later items for the next batch, which starts when a slot is free', async () => {
     const { add, runs, end } = recorded()
     const responses = [add(1)]
