@@ -36,7 +36,7 @@ const surplusOf = (of: SurplusOwner) => {
 export const tokenCleanup = (
   handle: Handle,
 ): Pick<TokenStore, 'deleteExpired' | 'countExpired' | 'deleteSurplus'> => {
-  const { read, purge } = handle
+  const { purge } = handle
   const own = expiring(handle, expired)
   const deleteChildrenOf = (parents: Expression<unknown>, limit: number): Promise<number> =>
     changedRows(
@@ -68,7 +68,7 @@ export const tokenCleanup = (
       const { rows } = await sql<{
         end: number
       }>`select ${sql.ref(end)} as "end" from ${sql.table(table)} where ${owned} order by ${list('desc')} limit 1 offset ${keep}`.execute(
-        read,
+        purge,
       )
       const ends = [rows[0]?.end, 'before' in of ? of.before : undefined].flatMap((at) => at ?? [])
       if (ends.length === 0) return 0
