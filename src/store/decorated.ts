@@ -1,11 +1,12 @@
+import type { Listed } from './contract/page.ts'
 import type { AroundStore, Store } from './store.ts'
 
-/** Returns the name of an operation, with the name of the list if there are several. */
-const nameOf = (part: string, key: string, [list]: readonly unknown[]): string => {
-  const name = `${part}.${key}`
-  const isOfLists = /^(?:clients|tokens)\.(?:list|summaries|count)$/.test(name)
-  return isOfLists && typeof list === 'string' ? `${name} ${list}` : name
-}
+/** The operations of `Listed`, whose first argument is the name of the list. */
+const listed: ReadonlySet<string> = new Set<keyof Listed<unknown>>(['list', 'summaries', 'count'])
+
+/** Returns the name of an operation, with the name of the list if the part has named lists. */
+const nameOf = (part: string, key: string, [list]: readonly unknown[]): string =>
+  listed.has(key) && typeof list === 'string' ? `${part}.${key} ${list}` : `${part}.${key}`
 
 /**
  * Wraps the operations of a store in `around`, including operations inside transactions. Does not wrap `secretKeys`,

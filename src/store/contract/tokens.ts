@@ -103,7 +103,7 @@ export interface Rotation {
 
 /** The lists of tokens, without the former values of rotated tokens. */
 export interface TokenLists {
-  /** A user's personal tokens with one of the IDs, without internal tokens. */
+  /** A user's personal tokens, without internal tokens; with `ids`, only the tokens with one of these IDs. */
   readonly personal: List<
     { readonly userId: UserId; readonly now: number; readonly ids?: readonly number[] },
     PersonalTokenRow,

@@ -17,8 +17,8 @@ export interface SqliteHotPathsOptions {
 }
 
 /**
- * The hot paths of SQLite. A commit costs as much as writing many rows, so the writes of one iteration of the event
- * loop share a commit.
+ * The hot paths of SQLite. A commit costs as much as writing many rows, so the writes of consecutive turns of the
+ * event loop share a commit.
  */
 export const sqliteHotPaths = ({
   reader,
