@@ -7,15 +7,9 @@ import type { Cursor, Page } from '../store/contract/page.ts'
 import type { TokenSummary, TokenWithNames } from '../store/contract/tokens.ts'
 import { byUser, ofUser } from './audit/audit-trail.ts'
 import { revokeAllOf } from './authorized-applications.ts'
-import {
-  changeClient,
-  deleteClient,
-  endTokensOfClient,
-  fetchLogoAgain,
-  markClient,
-} from './clients/change-client.ts'
 import type { ListedClient } from './clients/client-input.ts'
-import { existingClient, listedAmong, searchClients } from './clients/client-rows.ts'
+import { existingClient, listedAmong } from './clients/client-rows.ts'
+import { Clients } from './clients/clients.ts'
 import { identityDigest } from './clients/verified-identity.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
 import { revokeToken } from './tokens/end-tokens.ts'
@@ -70,7 +64,7 @@ export class Administration {
 
   /** Lists the clients whose name, ID or owner's e-mail address contains the text; all clients for an empty text. */
   clients(text: string, cursor: Cursor): Promise<Page<ListedClient>> {
-    return searchClients(text, cursor, this.#context)
+    return new Clients(this.#context).search(text, cursor)
   }
 
   /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
@@ -140,10 +134,11 @@ export class Administration {
         throw new InvalidField('act', 'The application has changed since the page was loaded.', {
           problem: 'changedMeanwhile',
         })
-      if (act === 'delete') await deleteClient(clientId, tx)
-      else if (act === 'end_tokens') await endTokensOfClient(clientId, tx)
-      else if (act === 'fetch_logo') await fetchLogoAgain(clientId, tx)
-      else await markClient(clientId, marks[act], tx)
+      const clients = new Clients(tx)
+      if (act === 'delete') await clients.delete(clientId)
+      else if (act === 'end_tokens') await clients.endTokens(clientId)
+      else if (act === 'fetch_logo') await clients.fetchLogo(clientId)
+      else await clients.mark(clientId, marks[act])
     })
   }
 
@@ -157,8 +152,7 @@ export class Administration {
     defaultResource: string | null,
     actor: Actor,
   ): Promise<void> {
-    const change = { changes: { defaultResource } }
-    await this.#inNameOf(actor, (tx) => changeClient(clientId, change, tx))
+    await this.#inNameOf(actor, (tx) => new Clients(tx).update(clientId, { defaultResource }))
   }
 
   /**

@@ -14,7 +14,7 @@ import { AuditQueue } from '../../src/records/audit/audit-queue.ts'
 import {
   endLeakedSecret,
   endRegistrationToken,
-} from '../../src/records/clients/reset-credentials.ts'
+} from '../../src/records/clients/leaked-credentials.ts'
 import { FailedLogins } from '../../src/records/users/failed-logins.ts'
 import { at, Page, Person } from '../pages/settings/support.ts'
 import { auditRow } from '../store/rows.ts'

@@ -1,5 +1,5 @@
 import type { Credential } from '../../model/credential.ts'
-import { endLeakedSecret, endRegistrationToken } from '../../records/clients/reset-credentials.ts'
+import { endLeakedSecret, endRegistrationToken } from '../../records/clients/leaked-credentials.ts'
 import { deviceAuthorizations } from '../../records/device-authorizations.ts'
 import { endAuthorization, endCode } from '../../records/tokens/end-tokens.ts'
 import { blockRestoring, makeFinal } from '../../records/tokens/ended-tokens.ts'

@@ -92,14 +92,15 @@ async function ofClientSecret(
   value: string,
   { records }: ServerContext,
 ): Promise<Found | undefined> {
-  const client = await findBySecret(value, records)
+  const digest = digestOf('client_secret', value)
+  const client = await findBySecret(digest, records)
   return (
     client && {
       kind: 'client_secret' as const,
       name: client.name,
       userId: client.owner?.id ?? null,
       clientId: client.clientId,
-      digest: digestOf('client_secret', value),
+      digest,
     }
   )
 }

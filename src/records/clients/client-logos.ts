@@ -3,9 +3,9 @@ import type { Client } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import { typeOfImage } from '../../model/raster/raster-image.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
-import { ofClient } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
-import { findClient, sealedClient } from './client-rows.ts'
+import { findClient } from './client-rows.ts'
+import { rewriteClient } from './rewrite-client.ts'
 
 /** Milliseconds after which another process fetches a requested logo. A fetch in progress has ended by then. */
 const overdueAfter = 60_000
@@ -118,19 +118,22 @@ export class ClientLogos {
 
   /** Stores the result if the client is still verified and still has the same logo URL. */
   async #store(clientId: string, url: string, fetched: Downloaded): Promise<void> {
-    const { store, audit, clock } = this.#context
-    await store.transaction(async (tx) => {
-      const client = await findClient(clientId, this.#context, tx)
-      if (!client?.isVerified || logoUriOf(client) !== url) return
-      if ('problem' in fetched) return tx.clientLogos.fail(client.clientKey, fetched.problem)
-      const image = fetched.bytes.toString('base64')
-      const digest = sha256(image)
-      await tx.clientLogos.keep(client.clientKey, { digest, image })
-      if (client.logo === digest) return
-      const changed = sealedClient({ ...client, logo: digest }, this.#context)
-      await tx.clients.update(clientId, changed, clock())
-      await audit.add(tx, 'client.logo_changed', { ...ofClient(client, client.owner), details: {} })
-    })
+    await rewriteClient(
+      (tx) => findClient(clientId, tx),
+      async (client, { store: { clientLogos } }) => {
+        if (!client.isVerified || logoUriOf(client) !== url) return undefined
+        if ('problem' in fetched) {
+          await clientLogos.fail(client.clientKey, fetched.problem)
+          return undefined
+        }
+        const image = fetched.bytes.toString('base64')
+        const logo = sha256(image)
+        await clientLogos.keep(client.clientKey, { digest: logo, image })
+        if (client.logo === logo) return undefined
+        return { fields: { logo }, events: { 'client.logo_changed': {} } }
+      },
+      this.#context,
+    )
   }
 
   #log(clientId: string, level: 'warn' | 'error', { problem, cause }: Failure): void {

@@ -1,4 +1,4 @@
-import { type Digest, digestOf } from '../../crypto/digest.ts'
+import type { Digest } from '../../crypto/digest.ts'
 import { randomString } from '../../crypto/random.ts'
 import { Client, type ClientOwner } from '../../model/client.ts'
 import { countLimit } from '../../model/count-limit.ts'
@@ -11,8 +11,7 @@ import {
 import { InvalidField } from '../../model/invalid-field.ts'
 import { earliestRowOf, type UserId } from '../../model/user.ts'
 import type { ClientWithOwner } from '../../store/contract/clients.ts'
-import type { Cursor, Page } from '../../store/contract/page.ts'
-import type { Store } from '../../store/store.ts'
+import type { Page } from '../../store/contract/page.ts'
 import { type RecordsContext, userOfRow } from '../context.ts'
 import { refusedRow, reportTampered } from '../seals/refused-row.ts'
 import type { ListedClient } from './client-input.ts'
@@ -21,9 +20,8 @@ import type { ListedClient } from './client-input.ts'
 export const findClient = async (
   clientId: string,
   context: RecordsContext,
-  store: Store = context.store,
 ): Promise<Client | undefined> => {
-  const found = await store.clients.find(clientId)
+  const found = await context.store.clients.find(clientId)
   return found && openClient(found, context)
 }
 
@@ -31,9 +29,8 @@ export const findClient = async (
 export const existingClient = async (
   clientId: string,
   context: RecordsContext,
-  store?: Store,
 ): Promise<Client> => {
-  const client = await findClient(clientId, context, store)
+  const client = await findClient(clientId, context)
   if (!client || client.isPersonal) throw new InvalidField('client_id', 'There is no such client.')
   return client
 }
@@ -42,10 +39,9 @@ export const existingClient = async (
 export const ownerOf = async (
   userId: UserId | null,
   context: RecordsContext,
-  store: Store = context.store,
 ): Promise<ClientOwner | null> => {
   if (userId === null) return null
-  const owner = await context.users.find(userId, { ...context, store })
+  const owner = await context.users.find(userId, context)
   if (!owner) throw new InvalidField('user_id', 'There is no such user.')
   return owner
 }
@@ -165,17 +161,6 @@ export const newClientId = ({ settings, random }: RecordsContext): string =>
 export const newClientSecret = ({ settings, random }: RecordsContext): string =>
   randomString(settings.clientSecretSaltLen, random)
 
-/** Lists applications whose name, ID or owner's e-mail address contains the text; all applications for an empty text. */
-export const searchClients = (
-  text: string,
-  cursor: Cursor,
-  context: RecordsContext,
-): Promise<Page<ListedClient>> =>
-  listedClients(
-    context.store.clients.list('matching', { text: text.normalize('NFC') }, cursor),
-    context,
-  )
-
 /**
  * Returns the applications with these client IDs, of all owners, in the order of the IDs. Omits unknown IDs and
  * personal tokens.
@@ -211,14 +196,14 @@ export const findByRegistrationToken = async (
   return client?.registrationToken === digest ? client : undefined
 }
 
-/** Returns the client with this secret; undefined if no valid secret matches. */
+/** Returns the client with the secret of this digest; undefined if no valid secret matches. */
 export const findBySecret = async (
-  secret: string,
+  digest: Digest,
   context: RecordsContext,
 ): Promise<Client | undefined> => {
-  const row = await context.store.clients.findBySecret(digestOf('client_secret', secret))
+  const row = await context.store.clients.findBySecret(digest)
   const client = row && (await openClient(row, context))
-  return client?.checkSecret(secret, context.clock()) ? client : undefined
+  return client?.hasSecretDigest(digest, context.clock()) ? client : undefined
 }
 
 const inOrder = <T>(

@@ -1,32 +1,42 @@
-import type { Client } from '../../model/client.ts'
-import { blankClient } from '../../model/entities/client.ts'
+import { randomNumber } from '../../crypto/random.ts'
+import { type Client, usesSecret } from '../../model/client.ts'
+import { keptMetadata } from '../../model/client-metadata.ts'
+import { blankClient, type ClientFields } from '../../model/entities/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { anything, flag, oneOf, onlyMembers, orNull, text, whole } from '../../model/members.ts'
+import { maxOverlap } from '../../model/overlap.ts'
 import type { UserId } from '../../model/user.ts'
 import type { ClientSummary } from '../../store/contract/clients.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
-import { earliestRow, type RecordsContext, retryOnCollision } from '../context.ts'
+import { changedFields, ofClient } from '../audit/audit-trail.ts'
+import { changesOf } from '../audit/changes.ts'
 import {
-  type ChangeGuard,
-  changeClient,
-  deleteClient,
-  endTokensOfClient,
-  fetchLogoAgain,
-  type Marks,
-  markClient,
-} from './change-client.ts'
-import { checkedFields } from './checked-fields.ts'
-import type { ClientInput, ClientWithSecret, ListedClient, Registration } from './client-input.ts'
+  earliestRow,
+  type RecordsContext,
+  retryOnCollision,
+  withinTransaction,
+} from '../context.ts'
+import { checkedFields, definedOf } from './checked-fields.ts'
+import type {
+  CheckedFields,
+  ClientInput,
+  ClientWithSecret,
+  ListedClient,
+  Registration,
+} from './client-input.ts'
 import {
+  existingClient,
   findClient,
   listedAmong,
   listedClients,
+  newClientId,
   newClientSecret,
   ownerOf,
-  searchClients,
 } from './client-rows.ts'
 import { insertClient } from './insert-client.ts'
-import { resetClientId, resetClientSecret, resetCredentials } from './reset-credentials.ts'
+import { losesProof, type Rewrite, rewriteClient } from './rewrite-client.ts'
+import { formerSecret, newSecret } from './secret-fields.ts'
+import { hasSameIdentity } from './verified-identity.ts'
 
 const checkMost = onlyMembers<{ readonly most?: number }>('clients.create()', { most: whole(0) })
 const checkRegistration = onlyMembers<Registration>('clients: the registration', {
@@ -42,6 +52,18 @@ const checkMarks = onlyMembers<Marks>('clients.mark()', {
 const checkReset = onlyMembers<{ readonly overlap?: number }>('clients.resetClientSecret()', {
   overlap: anything,
 })
+
+/** The marks that an administrator sets: whether the client is verified, disabled or pinned. */
+export type Marks = Partial<Pick<ClientFields, 'isVerified' | 'isDisabled' | 'isPinned'>>
+
+/** A part of a client that a change removes: the verification, the secret, or all tokens with their authorizations. */
+export type ClientLoss = 'verification' | 'secret' | 'tokens'
+
+/**
+ * Runs before a change is written, while the client is locked. If the guard throws, nothing is written.
+ * @param before the stored client
+ */
+export type ChangeGuard = (before: Client, losses: readonly ClientLoss[]) => void
 
 /** Registers client applications, finds them and changes them. */
 export class Clients {
@@ -76,10 +98,11 @@ export class Clients {
       return insertClient(fields, this.#context)
     const { store, turns } = this.#context
     return turns.transaction(store, `user ${userId}`, async (tx) => {
+      const within = { ...this.#context, store: tx }
       // Lock the user, so that concurrent requests cannot exceed the maximum.
-      await ownerOf(userId, this.#context, tx)
+      await ownerOf(userId, within)
       if ((await tx.clients.count('owned', { userId }, most)) >= most) throw tooMany(most)
-      return insertClient(fields, { ...this.#context, store: tx })
+      return insertClient(fields, within)
     })
   }
 
@@ -113,7 +136,8 @@ export class Clients {
    * Lists applications whose name, ID or owner's e-mail address contains the text; all applications for an empty text.
    */
   search(text: string, cursor: Cursor): Promise<Page<ListedClient>> {
-    return searchClients(text, cursor, this.#context)
+    const where = { text: text.normalize('NFC') }
+    return listedClients(this.#context.store.clients.list('matching', where, cursor), this.#context)
   }
 
   /**
@@ -124,15 +148,25 @@ export class Clients {
    */
   async mark(clientId: string, marks: Marks): Promise<Client> {
     checkMarks(marks)
-    return markClient(clientId, marks, this.#context)
+    return this.#rewrite(clientId, async (before, tx) => {
+      if (marks.isPinned && before.origin !== 'metadata_document')
+        throw new InvalidField('act', 'Only a client with a metadata document can be pinned.')
+      if (marks.isVerified) await requestLogo(before, tx)
+      const given = definedOf(marks)
+      return { fields: given, events: eventsOf(given) }
+    })
   }
 
   /**
    * Fetches the logo of a verified client again, in the background.
    * @throws InvalidField if the client does not exist, is not verified, or has no logo URL
    */
-  fetchLogo(clientId: string): Promise<void> {
-    return fetchLogoAgain(clientId, this.#context)
+  async fetchLogo(clientId: string): Promise<void> {
+    await withinTransaction(this.#context, async (tx) => {
+      const client = await existingClient(clientId, tx)
+      if (!client.isVerified || !(await requestLogo(client, tx)))
+        throw new InvalidField('act', 'The client is not verified, or has no logo URL.')
+    })
   }
 
   /**
@@ -145,8 +179,7 @@ export class Clients {
     registration?: Partial<Registration>,
     guard?: ChangeGuard,
   ): Promise<Client> {
-    checkRegistration(registration)
-    return changeClient(clientId, { changes, registration, guard }, this.#context)
+    return this.#change(clientId, changes, registration, guard)
   }
 
   /** Updates a client that becomes confidential, and creates its first secret in the same transaction. */
@@ -156,18 +189,49 @@ export class Clients {
     registration?: Partial<Registration>,
     guard?: ChangeGuard,
   ): Promise<ClientWithSecret> {
+    return this.#withNewSecret((secret) =>
+      this.#change(clientId, changes, registration, guard, secret),
+    )
+  }
+
+  #change(
+    clientId: string,
+    changes: Partial<ClientInput>,
+    registration: Partial<Registration> | undefined,
+    guard: ChangeGuard | undefined,
+    clientSecret?: string,
+  ): Promise<Client> {
     checkRegistration(registration)
-    return retryOnCollision(async () => {
-      const clientSecret = newClientSecret(this.#context)
-      const change = { changes, registration, clientSecret, guard }
-      const client = await changeClient(clientId, change, this.#context)
-      return { client, clientSecret }
+    return this.#rewrite(clientId, async (before, tx) => {
+      const checked = { ...checkedFields(before, changes, tx), ...registration }
+      // `ownerOf` locks a new owner, so that nobody deletes this user concurrently. An unchanged owner needs no look-up.
+      const isSame = before.owner !== null && checked.userId === before.userId
+      const owner = isSame ? before.owner : await ownerOf(checked.userId, tx)
+      const changed = { ...checked, userId: owner?.id ?? null }
+      const isVerified = before.isVerified && hasSameIdentity(before, changed)
+      const losses: readonly ClientLoss[] = [
+        ...(before.isVerified && !isVerified ? (['verification'] as const) : []),
+        ...(losesProof(before, changed) ? (['secret', 'tokens'] as const) : []),
+      ]
+      guard?.(before, losses)
+      const was = withEditedMembers(before)
+      const is = withEditedMembers({ ...changed, isVerified })
+      const fields = changedFields<object>(was, is)
+      const edited = { fields, changes: changesOf<object>(was, is) }
+      return {
+        fields: { ...changed, isVerified, ...(clientSecret && newSecret(changed, clientSecret)) },
+        owner,
+        events: {
+          ...(fields.length > 0 && { 'client.edited': edited }),
+          ...(clientSecret !== undefined && { 'client.secret_reset': { overlap: 0 } }),
+        },
+      }
     })
   }
 
   /** Replaces the ID of the client. Its tokens remain valid, and its pending codes become invalid. */
   resetClientId(clientId: string): Promise<Client> {
-    return resetClientId(clientId, this.#context)
+    return retryOnCollision(() => this.#rewrite(clientId, () => this.#newId(clientId)))
   }
 
   /**
@@ -181,12 +245,39 @@ export class Clients {
   ): Promise<ClientWithSecret> {
     checkReset(options)
     const { overlap = 0 } = options
-    return resetClientSecret(clientId, overlap, this.#context)
+    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > maxOverlap) {
+      throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
+        problem: 'overlapInvalid',
+      })
+    }
+    return this.#withNewSecret((secret) =>
+      this.#rewrite(clientId, (before, { clock }) => {
+        if (!usesSecret(before))
+          throw new InvalidField('client_secret', withoutSecretReason(before))
+        const until = clock() + overlap * 1000
+        return {
+          fields: {
+            ...newSecret(before, secret),
+            ...(overlap > 0 && formerSecret(before.clientSecret, until)),
+          },
+          events: { 'client.secret_reset': { overlap } },
+        }
+      }),
+    )
   }
 
   /** Replaces the ID of the client, and the secret if the client has one, in one transaction. */
   resetCredentials(clientId: string): Promise<ClientWithSecret> {
-    return resetCredentials(clientId, this.#context)
+    return this.#withNewSecret((secret) =>
+      this.#rewrite(clientId, (before) => {
+        const { fields, events } = this.#newId(clientId)
+        if (!usesSecret(before)) return { fields, events }
+        return {
+          fields: { ...fields, ...newSecret(before, secret) },
+          events: { ...events, 'client.secret_reset': { overlap: 0 } },
+        }
+      }),
+    )
   }
 
   /**
@@ -194,16 +285,54 @@ export class Clients {
    * remains valid.
    * @throws InvalidField if the client does not exist
    */
-  endTokens(clientId: string): Promise<void> {
-    return endTokensOfClient(clientId, this.#context)
+  async endTokens(clientId: string): Promise<void> {
+    // A new key revokes everything under the former key in one statement.
+    await retryOnCollision(() =>
+      this.#rewrite(clientId, (_before, { random }) => ({
+        fields: { clientKey: randomNumber(random) },
+        events: { 'client.tokens_ended': {} },
+      })),
+    )
   }
 
   /**
    * Deletes the client. Its tokens, authorizations and consents are invalid from the next request on, and are removed
    * in the background. Returns false if the client does not exist.
    */
-  delete(clientId: string): Promise<boolean> {
-    return deleteClient(clientId, this.#context)
+  async delete(clientId: string): Promise<boolean> {
+    const before = await this.#context.store.clients.find(clientId)
+    if (!before) return false
+    return withinTransaction(this.#context, async ({ store, audit, clock, removed }) => {
+      if (!(await store.clients.delete(clientId, clock()))) return false
+      const { fields, owner } = before
+      const about = ofClient(fields, owner)
+      if (fields.isPersonal)
+        await audit.add(store, 'personal_token.deleted', { ...about, details: { ending: null } })
+      else await audit.add(store, 'client.deleted', { ...about, details: {} })
+      await removed({ kind: 'client', key: fields.clientKey })
+      return true
+    })
+  }
+
+  #rewrite(
+    clientId: string,
+    change: (before: Client, tx: RecordsContext) => Rewrite | Promise<Rewrite>,
+  ): Promise<Client> {
+    return rewriteClient((tx) => existingClient(clientId, tx), change, this.#context)
+  }
+
+  #newId(former: string) {
+    const clientId = newClientId(this.#context)
+    return { fields: { clientId }, events: { 'client.id_reset': { former } } }
+  }
+
+  /** Runs a change with a new secret; again with another secret if the ID or the secret is taken. */
+  #withNewSecret(change: (clientSecret: string) => Promise<Client>): Promise<ClientWithSecret> {
+    return retryOnCollision(async () => {
+      const clientSecret = newClientSecret(this.#context)
+      const client = await change(clientSecret)
+      return { client, clientSecret: usesSecret(client) ? clientSecret : '' }
+    })
   }
 }
 
@@ -212,3 +341,44 @@ const tooMany = (most: number): InvalidField =>
     problem: 'tooManyClients',
     value: most,
   })
+
+const withoutSecretReason = ({ isConfidential }: Client): string =>
+  isConfidential
+    ? 'This client authenticates with keys and has no secret.'
+    : 'A public client has no secret.'
+
+// The field `metadata` is one text. Add its editable members as separate fields, so that the audit log names the
+// members.
+const withEditedMembers = (fields: CheckedFields): object => {
+  const {
+    logo_uri = '',
+    post_logout_redirect_uris = [],
+    backchannel_logout_uri = '',
+  } = keptMetadata(fields)
+  return { ...fields, logo_uri, post_logout_redirect_uris, backchannel_logout_uri }
+}
+
+/**
+ * Stores a request to fetch the logo of a client, which begins after the commit. Returns false if the metadata of the
+ * client has no logo URL.
+ */
+const requestLogo = async (
+  client: Client,
+  { store, clock, fetchLogo }: RecordsContext,
+): Promise<boolean> => {
+  if (keptMetadata(client).logo_uri === undefined) return false
+  await store.clientLogos.request(client.clientKey, clock())
+  fetchLogo(client.clientId)
+  return true
+}
+
+const markEvents = {
+  isVerified: { true: 'client.verified', false: 'client.unverified' },
+  isDisabled: { true: 'client.disabled', false: 'client.enabled' },
+  isPinned: { true: 'client.pinned', false: 'client.unpinned' },
+} as const
+
+const eventsOf = (marks: Marks): NonNullable<Rewrite['events']> =>
+  Object.fromEntries(
+    Object.entries(marks).map(([mark, value]) => [markEvents[mark as keyof Marks][`${value}`], {}]),
+  )

@@ -3,10 +3,20 @@ import { randomNumber } from '../../crypto/random.ts'
 import { type Client, type ClientOwner, usesSecret } from '../../model/client.ts'
 import { blankClient, type ClientFields } from '../../model/entities/client.ts'
 import type { UserId } from '../../model/user.ts'
+import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { definedOf } from './checked-fields.ts'
 import type { CheckedFields, ClientWithSecret } from './client-input.ts'
-import { newClient, newClientId, newClientSecret, ownerOf, sealedClient } from './client-rows.ts'
+import {
+  findClient,
+  newClient,
+  newClientId,
+  newClientSecret,
+  ownerOf,
+  sealedClient,
+} from './client-rows.ts'
+import { rewriteClient } from './rewrite-client.ts'
 
 /** Inserts a client, and records the audit event. Returns false if the key, ID or secret of the client is taken. */
 export const insertRow = async (
@@ -70,4 +80,15 @@ export const insertPersonalClient = async (
     context,
   )
   return client
+}
+
+/** Changes validated fields of the client of a personal token. */
+export const rewritePersonalClient = async (
+  clientId: string,
+  changed: { readonly [Name in 'name' | 'defaultScopes']?: ClientFields[Name] | undefined },
+  context: RecordsContext,
+): Promise<void> => {
+  const change = () => ({ fields: definedOf(changed) as Partial<ClientFields> })
+  if (!(await rewriteClient((tx) => findClient(clientId, tx), change, context)))
+    throw new ReferenceNotFound('The client of the personal token was deleted.')
 }

@@ -10,9 +10,8 @@ export const formerSecret = (
   previousClientSecretExpires: secret === null ? null : (expires ?? null),
 })
 
-/** Returns the client with a new secret. A former secret becomes invalid immediately. */
-export const withSecret = (client: ClientFields, secret: string): ClientFields => ({
-  ...client,
+/** Returns the fields of a new secret of a client. A former secret becomes invalid immediately. */
+export const newSecret = (client: Pick<ClientFields, 'origin' | 'metadata'>, secret: string) => ({
   clientSecret: digestOf('client_secret', secret),
   ...leakedAt(client, null),
   ...formerSecret(null),

@@ -4,11 +4,11 @@ import type { Client } from '../../model/client.ts'
 import { blankClient } from '../../model/entities/client.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { RecordsContext } from '../context.ts'
-import { keyAfter, removeFormerKey } from './change-client.ts'
 import { checkedFields } from './checked-fields.ts'
 import type { CheckedFields, ClientInput, Registration } from './client-input.ts'
-import { findClient, newClient, sealedClient } from './client-rows.ts'
+import { findClient, newClient } from './client-rows.ts'
 import { insertRow } from './insert-client.ts'
+import { rewriteClient } from './rewrite-client.ts'
 import { hasSameIdentity } from './verified-identity.ts'
 
 interface Description {
@@ -48,23 +48,18 @@ export const clientOfDocument = (
  */
 export const keepClient = async (client: Client, context: RecordsContext): Promise<void> => {
   if (client.origin !== 'metadata_document') return
-  const { store, clock } = context
   if (await insertRow(client, client.owner, context)) return
-  const [former, after] = await store.transaction(async (tx) => {
-    const before = await findClient(client.clientId, context, tx)
-    if (before?.origin !== client.origin)
+  await rewriteClient(
+    async (tx) => {
+      const before = await findClient(client.clientId, tx)
+      if (before?.origin === client.origin) return before
       throw new ReferenceNotFound('The row of the client cannot be used.')
+    },
     // An administrator may have pinned the client after the server fetched the document.
-    if (before.isPinned) return [before, before]
-    const kept = {
-      ...client,
-      ...keptOf(before, client),
-      clientKey: keyAfter(before, client, context),
-    }
-    await tx.clients.update(client.clientId, sealedClient(kept, context), clock())
-    return [before, kept]
-  })
-  await removeFormerKey(former, after, context)
+    (before) =>
+      before.isPinned ? undefined : { fields: { ...client, ...keptOf(before, client) } },
+    context,
+  )
 }
 
 // Returns the fields that the server determines instead of the document.

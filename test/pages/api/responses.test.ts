@@ -1,7 +1,7 @@
 import { StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digestOf } from '../../../src/crypto/digest.ts'
-import { endLeakedSecret } from '../../../src/records/clients/reset-credentials.ts'
+import { endLeakedSecret } from '../../../src/records/clients/leaked-credentials.ts'
 import { contextOf } from '../../support/internals.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { browser } from '../../support/session.ts'

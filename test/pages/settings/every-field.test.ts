@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { digestOf } from '../../../src/crypto/digest.ts'
-import { endLeakedSecret } from '../../../src/records/clients/reset-credentials.ts'
+import { endLeakedSecret } from '../../../src/records/clients/leaked-credentials.ts'
 import { unescaped } from '../../support/html.ts'
 import { contextOf } from '../../support/internals.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
