@@ -30,7 +30,6 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'authorizations',
     'consents',
     'users',
-    'userData',
     'removals',
     'sweeperNotes',
     'sessions',

@@ -15,7 +15,7 @@ import type { SessionStore } from './contract/sessions.ts'
 import type { RemovalStore, SweeperNoteStore } from './contract/sweeper.ts'
 import type { TokenStore } from './contract/tokens.ts'
 import type { Transients } from './contract/transients.ts'
-import type { UserDataStore, UserStore } from './contract/users.ts'
+import type { UserStore } from './contract/users.ts'
 
 export interface MigrationResult {
   readonly name: string
@@ -33,7 +33,6 @@ export interface Store {
   readonly clientLogins: ClientLoginStore
   readonly logoutNotices: LogoutNoticeStore
   readonly clientLogos: ClientLogoStore
-  readonly userData: UserDataStore
   readonly removals: RemovalStore
   readonly sweeperNotes: SweeperNoteStore
   readonly transients: Transients

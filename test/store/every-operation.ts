@@ -242,7 +242,6 @@ const signingKeys = async ({ signingKeys: of }: Store): Promise<void> => {
 }
 
 const others = async ({
-  userData,
   removals,
   sweeperNotes,
   transientRows,
@@ -250,11 +249,10 @@ const others = async ({
   audit,
   ...store
 }: Store): Promise<void> => {
-  await userData.idsInUse(null, 10)
-  await userData.idsInUse(1, 10)
-  await userData.deleteSome(1, 10)
-  await userData.deleteSome(1, 10, 1)
-  await userData.hasOlder(1, 1)
+  await removals.idsInUse(null, 10)
+  await removals.idsInUse(1, 10)
+  await removals.removeSome({ kind: 'user', key: 1, before: 1 }, 10)
+  await removals.hasOlder(1, 1)
   await removals.findOrphans(0, 10)
   const removal = { kind: 'client', key: 1 } as const
   await everyRowOperation(removals, { ...removal, at: 1 }, removal)

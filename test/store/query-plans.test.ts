@@ -34,7 +34,7 @@ const allowed: Readonly<Record<string, string>> = {
   'audit.earliest': 'reads the index of the time up to the limit if no filter is set',
   'auditCounts.list':
     'reads the primary key up to the limit; only the command line and the application call it',
-  'userData.idsInUse': 'reads an index up to the limit; the sweeper reads one batch in each run',
+  'removals.idsInUse': 'reads an index up to the limit; the sweeper reads one batch in each run',
   secretKeys: 'reads a few rows at start-up',
   'sealed.tokens': 'reads the primary key in batches while secret keys are rotated',
   'sealed.rotations': 'reads the primary key in batches while secret keys are rotated',

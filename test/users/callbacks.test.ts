@@ -169,10 +169,10 @@ describe('users through callbacks only', () => {
     asked = []
     await server.sweep()
     expect(asked).toEqual(['ada', 'bob', 'eve'])
-    expect(await storeOf(server).userData.idsInUse(null, 10)).toEqual(['ada', 'bob', 'eve'])
+    expect(await storeOf(server).removals.idsInUse(null, 10)).toEqual(['ada', 'bob', 'eve'])
     people.delete('bob')
     await server.users.deleted('bob')
-    expect(await storeOf(server).userData.idsInUse(null, 10)).toEqual(['ada', 'eve'])
+    expect(await storeOf(server).removals.idsInUse(null, 10)).toEqual(['ada', 'eve'])
   })
 
   test('a directory outage returns 503, and an error in the callback 500; neither counts as a missing user', async () => {
@@ -200,7 +200,7 @@ describe('users through callbacks only', () => {
     })
     await expect(server.sweep()).rejects.toThrow('The directory is out.')
     found.mockRestore()
-    expect(await storeOf(server).userData.idsInUse(null, 10)).toEqual(['ada'])
+    expect(await storeOf(server).removals.idsInUse(null, 10)).toEqual(['ada'])
   })
 })
 

@@ -55,7 +55,7 @@ describe.each(databaseKinds)('users that the application does not find, on %s', 
     })
     tokens = made
   }
-  const usersWithRows = () => storeOf(server).userData.idsInUse(null, 1_000)
+  const usersWithRows = () => storeOf(server).removals.idsInUse(null, 1_000)
   const eventsOf = async (name: string) =>
     (await database.run('select event, user_id, actor, details from oauth2server_audit'))
       .filter(({ event }) => event === name)

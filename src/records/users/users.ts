@@ -189,7 +189,8 @@ export class Users implements UserSource {
   async deleted(id: UserId): Promise<void> {
     const { store, audit, endLogins } = this.#context
     await endLogins(id, store)
-    while ((await store.userData.deleteSome(id, removedAtOnce)) > 0) await nextTurn()
+    const removed = { kind: 'user', key: id } as const
+    while ((await store.removals.removeSome(removed, removedAtOnce)) > 0) await nextTurn()
     await store.sweeperNotes.delete({ kind: 'missing user', key: String(id) })
     await noteDeletedUser(id, this.#context)
     await audit.add(store, 'user.deleted', { userId: id, details: {} })

@@ -80,7 +80,7 @@ export class MissingUsers {
   async #checkSome(checked: Checked): Promise<boolean> {
     const { store } = this.#context
     const { ids, missing } = checked
-    const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
+    const batch = await store.removals.idsInUse(this.#lastUser, usersPerBatch)
     const isEnd = batch.length < usersPerBatch
     // After the last user, continue with the first user. A small batch at the end would not show whether the share of
     // missing users is plausible.
@@ -135,17 +135,18 @@ export class MissingUsers {
     const user = await users.find(id, this.#context)
     if (!user) return { before: null }
     const before = earliestRowOf(user)
-    return before > 0 && (await store.userData.hasOlder(id, before)) ? { before } : undefined
+    return before > 0 && (await store.removals.hasOlder(id, before)) ? { before } : undefined
   }
 
   async #removeSome(user: MissingUser, limit: number): Promise<number> {
     const { store, audit, log, endLogins } = this.#context
     const { id: userId, since, before } = user
     if (!user.hasEvent && before === null) await endLogins(userId, store)
+    const rowsOfUser = { kind: 'user', key: userId, before } as const
     const rows = user.hasEvent
-      ? await store.userData.deleteSome(userId, limit, before)
+      ? await store.removals.removeSome(rowsOfUser, limit)
       : await store.transaction(async (tx) => {
-          const removed = await tx.userData.deleteSome(userId, limit, before)
+          const removed = await tx.removals.removeSome(rowsOfUser, limit)
           if (removed > 0) await audit.add(tx, 'user.vanished', { userId, details: { since } })
           return removed
         })

@@ -47,18 +47,3 @@ export interface UserStore {
    */
   delete(id: UserId, now: number): Promise<boolean>
 }
-
-/** Finds and deletes the rows of users, for tables without a foreign key to the user table. */
-export interface UserDataStore {
-  /** Lists at most `limit` IDs of users that have rows, in ascending order after the ID `after`. */
-  idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
-  /**
-   * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.
-   * @param before a time in milliseconds since the epoch. If it is given, only rows that were created before this time
-   *   are deleted.
-   * @returns the number of deleted rows; call again until it is 0
-   */
-  deleteSome(userId: UserId, limit: number, before?: number | null): Promise<number>
-  /** Returns whether a row that belongs to a user was created before this time. */
-  hasOlder(userId: UserId, before: number): Promise<boolean>
-}

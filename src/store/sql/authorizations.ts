@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { authorizationCodec } from '../../model/entities/authorization.ts'
+import { rotatedTokenCodec } from '../../model/entities/rotated-token.ts'
 import type { AuthorizationStore } from '../contract/authorizations.ts'
-import { changedRows } from './count.ts'
+import { changedRows, deleteSome } from './count.ts'
 import { expiredRows, expiring } from './expiring.ts'
 import { byKey, type Handle, keyOf, prepared, unindexed, valuesOf } from './handle.ts'
 import { isThere, userSource } from './user-source.ts'
@@ -141,10 +142,8 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
       // The deletion of an authorization cascades to its tokens and rotated refresh tokens. These may be too many to
       // delete in one statement before its timeout, so delete them in batches first.
       const ids = expiredRows(expired, now, limit)
-      const rotated = await changedRows(
-        purge,
-        sql`delete from oauth2server_rotated_refresh_token where digest in (select digest from oauth2server_rotated_refresh_token where authorization_id in (${ids}) limit ${limit})`,
-      )
+      const isRotated = sql`authorization_id in (${ids})`
+      const rotated = await deleteSome(purge, rotatedTokenCodec, isRotated, limit)
       if (rotated === limit) return limit
       const exchanged = await changedRows(
         purge,

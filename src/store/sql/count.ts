@@ -21,3 +21,16 @@ export const changedRows = async (
 /** Lists columns in a statement. */
 export const listOf = (names: readonly string[]): RawBuilder<unknown> =>
   sql.join(names.map((name) => sql.ref(name)))
+
+/** Deletes at most `limit` of the selected rows, in an order that an index must have. @returns their number */
+export const deleteSome = (
+  db: Kysely<Tables>,
+  { table, key }: { readonly table: string; readonly key: readonly string[] },
+  where: RawBuilder<unknown>,
+  limit: number,
+  order: RawBuilder<unknown> = sql``,
+): Promise<number> =>
+  changedRows(
+    db,
+    sql`delete from ${sql.table(table)} where (${listOf(key)}) in (select ${listOf(key)} from ${sql.table(table)} where ${where} ${order} limit ${limit})`,
+  )

@@ -1,39 +1,14 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { entities } from '../../model/entities/all.ts'
 import { type Removal, removalCodec } from '../../model/entities/removal.ts'
 import type { UserId } from '../../model/user.ts'
-import type { RemovalStore } from '../contract/sweeper.ts'
+import type { RemovalStore, Removed } from '../contract/sweeper.ts'
+import { deleteSome } from './count.ts'
 import type { Handle } from './handle.ts'
 import { rowsOf } from './rows.ts'
 import type { Tables } from './tables.ts'
 
-/** Selects the rows of a client or a user. */
-interface Rows {
-  readonly owner: 'client_key' | 'user_id'
-  readonly value: UserId
-  /** Selects only rows that were created before this time, in milliseconds since the epoch; null selects all rows. */
-  readonly before: number | null
-}
-
-/** Builds the condition that selects the rows. */
-const selected = (
-  { owner, value, before }: Rows,
-  createdAt: 'created_at' | 'granted_at' = 'created_at',
-): RawBuilder<boolean> => {
-  const isOwned = sql<boolean>`${sql.ref(owner)} = ${value}`
-  return before === null ? isOwned : sql`${isOwned} and ${sql.ref(createdAt)} < ${before}`
-}
-
-interface Target {
-  readonly db: Kysely<Tables>
-  /** Whether null values come last in ascending order. */
-  readonly nullsLast: boolean
-}
-
-/** Returns the target of removals. `locking` is only true for PostgreSQL, which sorts null values last. */
-export const removalTarget = ({ purge, locking }: Handle): Target => ({
-  db: purge,
-  nullsLast: locking,
-})
+const { authorizations, clientLogins, clients, consents, rotations, sessions, tokens } = entities
 
 /** Records deleted clients and users, so that the sweeper deletes their rows later. */
 export const noteRemovals = async (
@@ -50,116 +25,69 @@ export const noteRemovals = async (
     .execute()
 }
 
-// Each step is one bounded statement outside of a transaction, so no lock is held while the next step runs.
-
-const removeRotatedTokens = async ({ db }: Target, which: Rows, limit: number): Promise<number> => {
-  const authorizations = sql`select id from oauth2server_authorization where ${selected(which)} limit ${limit}`
-  const { numAffectedRows } =
-    await sql`delete from oauth2server_rotated_refresh_token where digest in (select digest from oauth2server_rotated_refresh_token where authorization_id in (${authorizations}) limit ${limit})`.execute(
-      db,
-    )
-  return Number(numAffectedRows ?? 0)
+/** A table with the times at which its rows were created. */
+interface CreatedTable {
+  readonly table: string
+  readonly key: readonly string[]
 }
 
-// Delete exchanged tokens before their parents, in the order of an index. The deletion of a parent then does not
-// cascade.
-const removeTokens = async (
-  { db, nullsLast }: Target,
-  which: Rows,
-  limit: number,
-): Promise<number> => {
-  const direction = nullsLast ? sql`asc` : sql`desc`
-  const order =
-    which.owner === 'client_key'
-      ? sql`client_key ${direction}, is_personal ${direction}, is_internal ${direction}, parent_id ${direction}`
-      : sql`user_id desc, client_key desc, id desc`
-  const { numAffectedRows } =
-    await sql`delete from oauth2server_token where id in (select id from oauth2server_token where ${selected(which)} order by ${order} limit ${limit})`.execute(
-      db,
-    )
-  return Number(numAffectedRows ?? 0)
-}
+const tablesOfUsers: readonly CreatedTable[] = [consents, clients, authorizations, tokens, sessions]
 
-const removeKeyed = async (
-  { db }: Target,
-  table: 'consent' | 'session' | 'authorization',
-  which: Rows,
-  limit: number,
-): Promise<number> => {
-  const name = sql.table(`oauth2server_${table}`)
-  const isConsent = table === 'consent'
-  const key = isConsent ? sql`user_id, client_key` : sql`id`
-  const condition = selected(which, isConsent ? 'granted_at' : 'created_at')
-  const { numAffectedRows } =
-    await sql`delete from ${name} where (${key}) in (select ${key} from ${name} where ${condition} limit ${limit})`.execute(
-      db,
-    )
-  return Number(numAffectedRows ?? 0)
-}
-
-// With `before`, delete no logins, because their creation time is not stored. A login expires after the lifetime of a
-// session.
-const removeLogins = async ({ db }: Target, which: Rows, limit: number): Promise<number> => {
-  if (which.before !== null) return 0
-  const condition = selected(which)
-  const { numAffectedRows } =
-    await sql`delete from oauth2server_client_login where id in (select id from oauth2server_client_login where ${condition} limit ${limit})`.execute(
-      db,
-    )
-  return Number(numAffectedRows ?? 0)
-}
-
-const removeLogos = async ({ db }: Target, { owner, value }: Rows): Promise<number> => {
-  if (owner !== 'client_key') return 0
-  const { numDeletedRows } = await db
-    .deleteFrom('oauth2server_client_logo')
-    .where('client_key', '=', Number(value))
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
-const removeGranted = async (target: Target, which: Rows, limit: number): Promise<number> =>
-  (await removeTokens(target, which, limit)) ||
-  (await removeRotatedTokens(target, which, limit)) ||
-  (await removeKeyed(target, 'authorization', which, limit)) ||
-  (await removeKeyed(target, 'consent', which, limit)) ||
-  (await removeLogos(target, which))
-
-const ofClient = (key: number): Rows => ({ owner: 'client_key', value: key, before: null })
-
-const removeOwnedClients = async (target: Target, which: Rows, limit: number): Promise<number> => {
-  const { db } = target
-  const client = await db
-    .selectFrom('oauth2server_client')
-    .select('client_key')
-    .where(selected(which))
-    .limit(1)
-    .executeTakeFirst()
-  if (!client) return 0
-  const { client_key: key } = client
-  const removed = await removeGranted(target, ofClient(key), limit)
-  if (removed > 0) return removed
-  await db.deleteFrom('oauth2server_client').where('client_key', '=', key).execute()
-  return 1
-}
+const isCreatedBefore = (before: number, { table }: CreatedTable): RawBuilder<boolean> =>
+  sql`${sql.ref(table === consents.table ? 'granted_at' : 'created_at')} < ${before}`
 
 /**
- * Deletes about `limit` rows of a deleted user.
- * @param before deletes only rows that were created earlier, in milliseconds since the epoch; null deletes all rows
- * @returns the number of deleted rows; 0 if no row was left
+ * Deletes about `limit` rows. Each step is one bounded statement outside of a transaction, so no lock is held while the
+ * next step runs.
  */
-export const removeOfUser = async (
-  target: Target,
-  { userId, before }: { readonly userId: UserId; readonly before: number | null },
+const remove = async (
+  handle: Handle,
+  { kind, key, before = null }: Removed,
   limit: number,
 ): Promise<number> => {
-  const which: Rows = { owner: 'user_id', value: userId, before }
+  const { purge: db, locking: areNullsLast } = handle
+  const isOfUser = kind === 'user'
+  const isOwned = isOfUser ? sql`user_id = ${key}` : sql`client_key = ${key}`
+  const selected = (table: CreatedTable) =>
+    before === null ? isOwned : sql`${isOwned} and ${isCreatedBefore(before, table)}`
+  const some = (table: CreatedTable, order?: RawBuilder<unknown>) =>
+    deleteSome(db, table, selected(table), limit, order)
+  // Delete exchanged tokens before their parents, in the order of an index. The deletion of a parent then does not
+  // cascade.
+  const nullsFirst = areNullsLast ? sql`asc` : sql`desc`
+  const order = isOfUser
+    ? sql`order by user_id desc, client_key desc, id desc`
+    : sql`order by client_key ${nullsFirst}, is_personal ${nullsFirst}, is_internal ${nullsFirst}, parent_id ${nullsFirst}`
+  const granted = sql`select id from oauth2server_authorization where ${selected(authorizations)} limit ${limit}`
   return (
-    (await removeKeyed(target, 'session', which, limit)) ||
-    (await removeLogins(target, which, limit)) ||
-    (await removeGranted(target, which, limit)) ||
-    (await removeOwnedClients(target, which, limit))
+    (isOfUser && (await some(sessions))) ||
+    // With `before`, delete no logins, because their creation time is not stored. A login expires after the lifetime of
+    // a session.
+    (isOfUser && before === null && (await some(clientLogins))) ||
+    (await some(tokens, order)) ||
+    (await deleteSome(db, rotations, sql`authorization_id in (${granted})`, limit)) ||
+    (await some(authorizations)) ||
+    (await some(consents)) ||
+    (isOfUser
+      ? await removeOwnedClients(handle, selected(clients), limit)
+      : await some({ table: 'oauth2server_client_logo', key: ['client_key'] }))
   )
+}
+
+const removeOwnedClients = async (
+  handle: Handle,
+  isOwned: RawBuilder<unknown>,
+  limit: number,
+): Promise<number> => {
+  const { rows } = await sql<{
+    key: number
+  }>`select client_key as key from oauth2server_client where ${isOwned} limit 1`.execute(
+    handle.purge,
+  )
+  const [client] = rows
+  if (!client) return 0
+  const removed = await remove(handle, { kind: 'client', key: client.key }, limit)
+  return removed || deleteSome(handle.purge, clients, sql`client_key = ${client.key}`, 1)
 }
 
 /** The tables in which `findOrphans` searches for rows of deleted clients. */
@@ -167,14 +95,31 @@ const tablesOfClients = ['token', 'authorization', 'consent', 'client_logo'] as 
 
 export const sqlRemovals = (handle: Handle): RemovalStore => {
   const { read } = handle
-  const target = removalTarget(handle)
   return {
     ...rowsOf(handle, removalCodec),
 
-    removeSome: ({ kind, key }, limit) =>
-      kind === 'client'
-        ? removeGranted(target, ofClient(key), limit)
-        : removeOfUser(target, { userId: key, before: null }, limit),
+    removeSome: (removed, limit) => remove(handle, removed, limit),
+
+    async idsInUse(after, limit) {
+      const parts = tablesOfUsers.map(({ table }) => {
+        const hasLaterUser = after === null ? sql`user_id is not null` : sql`user_id > ${after}`
+        // Every part has a limit, so that no table is scanned completely.
+        return sql`select * from (select distinct user_id as id from ${sql.table(table)} where ${hasLaterUser} order by user_id limit ${limit}) as ${sql.ref(table)}`
+      })
+      const { rows } = await sql<{
+        id: UserId
+      }>`${sql.join(parts, sql` union `)} order by id limit ${limit}`.execute(read)
+      return rows.map(({ id }) => id)
+    },
+
+    async hasOlder(userId, before) {
+      const parts = tablesOfUsers.map(
+        (from) =>
+          sql`exists (select 1 from ${sql.table(from.table)} where user_id = ${userId} and ${isCreatedBefore(before, from)})`,
+      )
+      const { rows } = await sql`select 1 where ${sql.join(parts, sql` or `)}`.execute(read)
+      return rows.length > 0
+    },
 
     async findOrphans(after, limit) {
       const keysOf = async (table: (typeof tablesOfClients)[number]) => {

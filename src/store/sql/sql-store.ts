@@ -18,7 +18,6 @@ import { mayInheritRows } from './start-checks.ts'
 import type { Tables } from './tables.ts'
 import { sqlTokens } from './tokens/tokens.ts'
 import { sqlTransients, transientRows } from './transients.ts'
-import { sqlUserData } from './user-data.ts'
 import { sqlUsers } from './users.ts'
 
 type Parts = Omit<Store, 'transaction' | 'recallClient'>
@@ -29,7 +28,6 @@ const builders: { readonly [Name in keyof Parts]: (handle: Handle) => Parts[Name
   authorizations: sqlAuthorizations,
   consents: sqlConsents,
   users: sqlUsers,
-  userData: sqlUserData,
   removals: sqlRemovals,
   sweeperNotes: notes,
   sessions: sqlSessions,

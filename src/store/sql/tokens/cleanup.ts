@@ -2,7 +2,7 @@ import { type Expression, sql } from 'kysely'
 import { rotatedTokenCodec } from '../../../model/entities/rotated-token.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import type { SurplusOwner, TokenStore } from '../../contract/tokens.ts'
-import { changedRows, listOf } from '../count.ts'
+import { deleteSome } from '../count.ts'
 import { expiredRows, expiring } from '../expiring.ts'
 import { type Handle, unindexed } from '../handle.ts'
 
@@ -39,10 +39,7 @@ export const tokenCleanup = (
   const { purge } = handle
   const own = expiring(handle, expired)
   const deleteChildrenOf = (parents: Expression<unknown>, limit: number): Promise<number> =>
-    changedRows(
-      purge,
-      sql`delete from oauth2server_token where id in (select id from oauth2server_token where parent_id in (${parents}) limit ${limit})`,
-    )
+    deleteSome(purge, tokenCodec, sql`parent_id in (${parents})`, limit)
 
   return {
     async deleteExpired(now, limit) {
@@ -62,9 +59,10 @@ export const tokenCleanup = (
     countExpired: own.countExpired,
 
     async deleteSurplus(of, { keep, limit }) {
-      const { table, key, end, owned, order, isDeleted } = surplusOf(of)
+      const surplus = surplusOf(of)
+      const { table, end, owned, order: columns, isDeleted } = surplus
       const list = (direction: 'asc' | 'desc') =>
-        sql.join([...order, end].map((name) => sql`${sql.ref(name)} ${sql.raw(direction)}`))
+        sql.join([...columns, end].map((name) => sql`${sql.ref(name)} ${sql.raw(direction)}`))
       const { rows } = await sql<{
         end: number
       }>`select ${sql.ref(end)} as "end" from ${sql.table(table)} where ${owned} order by ${list('desc')} limit 1 offset ${keep}`.execute(
@@ -72,12 +70,12 @@ export const tokenCleanup = (
       )
       const ends = [rows[0]?.end, 'before' in of ? of.before : undefined].flatMap((at) => at ?? [])
       if (ends.length === 0) return 0
-      const oldest = (most: number) =>
-        sql`select ${listOf(key)} from ${sql.table(table)} where ${owned} and ${sql.ref(end)} <= ${Math.max(...ends)} and ${isDeleted} order by ${list('asc')} limit ${most}`
-      const children = 'clientKey' in of ? await deleteChildrenOf(oldest(limit), limit) : 0
+      const isOldest = sql`${owned} and ${sql.ref(end)} <= ${Math.max(...ends)} and ${isDeleted}`
+      const order = sql`order by ${list('asc')}`
+      const oldest = sql`select id from oauth2server_token where ${isOldest} ${order} limit ${limit}`
+      const children = 'clientKey' in of ? await deleteChildrenOf(oldest, limit) : 0
       if (children === limit) return children
-      const deleted = sql`delete from ${sql.table(table)} where ${listOf(key)} in (${oldest(limit - children)})`
-      return children + (await changedRows(purge, deleted))
+      return children + (await deleteSome(purge, surplus, isOldest, limit - children, order))
     },
   }
 }
