@@ -30,19 +30,12 @@ export type MintAccessToken = (fields: Omit<TokenFields, 'id'>, store: Store) =>
 /** A user whose password was correct, with the password hash. The hash is null if the application checks passwords. */
 export type CheckedUser = Omit<UserWithPassword, 'seal'>
 
-/**
- * Finds the users: built-in users, or users in a table or behind the callbacks of the application. The store of the
- * context may belong to a transaction.
- */
-export interface UsersPort {
-  readonly keyType: UserKeyType
-  /** Whether the server creates, changes and deletes the users. */
-  readonly areBuiltIn: boolean
+/** Finds users. The store of the context may belong to a transaction. */
+export interface UserLookUps {
   /** Whether a statement of the store can read the users. */
   readonly areInStore: boolean
   readonly canFindByEmail: boolean
   readonly canSearch: boolean
-  readonly canSetActive: boolean
   find(id: UserId, context: RecordsContext): Promise<User | undefined>
   /**
    * Returns the user to whom a row belongs; null if the user does not exist, or was tampered with.
@@ -63,6 +56,14 @@ export interface UsersPort {
     page: { readonly after: UserId | null; readonly limit: number },
     context: RecordsContext,
   ): Promise<readonly User[]>
+}
+
+/** The built-in users, or the users in a table or behind the callbacks of the application. */
+export interface UsersPort extends UserLookUps {
+  readonly keyType: UserKeyType
+  /** Whether the server creates, changes and deletes the users. */
+  readonly areBuiltIn: boolean
+  readonly canSetActive: boolean
   /** Returns the active user with this password. A refused user is returned for the audit log. */
   checked(
     email: string,

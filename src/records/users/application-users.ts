@@ -4,7 +4,7 @@ import { withStorableId } from '../../model/user-id.ts'
 import type { UserCallbacks, UserTable } from '../../model/user-table.ts'
 import { NotOurUsers } from '../../store/contract/errors.ts'
 import { ofUser } from '../audit/audit-trail.ts'
-import type { UsersPort } from '../context.ts'
+import type { UserLookUps, UsersPort } from '../context.ts'
 import { withoutSeal } from '../seals/intact-state.ts'
 import { usersInStore } from './built-in-users.ts'
 
@@ -71,16 +71,7 @@ export const callbackUsers = (users: UserCallbacks, warn: () => void): UsersPort
 const managedBy = (
   users: Partial<Pick<UserTable, 'keyType' | 'withPassword' | 'setActive'>>,
   find: UsersPort['find'],
-): Pick<
-  UsersPort,
-  | 'keyType'
-  | 'areBuiltIn'
-  | 'canSetActive'
-  | 'checked'
-  | 'isPassword'
-  | 'passwordMark'
-  | 'setActive'
-> => ({
+): Omit<UsersPort, keyof UserLookUps> => ({
   keyType: users.keyType ?? 'integer',
   areBuiltIn: false,
   canSetActive: users.setActive !== undefined,

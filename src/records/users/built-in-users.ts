@@ -1,20 +1,20 @@
 import { type Digest, sha256 } from '../../crypto/digest.ts'
 import { randomNumber } from '../../crypto/random.ts'
-import { emailKey, emailPrefixes, emailSpellings, validEmail } from '../../model/email-address.ts'
+import { emailPrefixes, emailSpellings } from '../../model/email-address.ts'
 import { passwordClaims, userClaims } from '../../model/entities/user.ts'
 import { validPassword } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
-import { flag, onlyMembers, orNull, text } from '../../model/members.ts'
 import type { User, UserId } from '../../model/user.ts'
 import { withStorableId } from '../../model/user-id.ts'
 import { NotOurUsers, UniqueViolation } from '../../store/contract/errors.ts'
 import type { StoredUser, UserWithPassword } from '../../store/contract/users.ts'
 import type { Store } from '../../store/store.ts'
-import { byUser, ofUser } from '../audit/audit-trail.ts'
+import { type byUser, ofUser } from '../audit/audit-trail.ts'
 import {
   type CheckedUser,
   type RecordsContext,
   retryOnCollision,
+  type UserLookUps,
   type UsersPort,
   withinTransaction,
 } from '../context.ts'
@@ -27,26 +27,9 @@ type UserChange =
   | 'user.activated'
   | 'user.deactivated'
   | 'user.email_verified'
+  | 'user.email_changed'
   | 'user.admin_granted'
   | 'user.admin_withdrawn'
-
-/** The values of a new built-in user. */
-export interface UserInput {
-  readonly email: string
-  /** Null if the user cannot log in with a password. */
-  readonly password: string | null
-  readonly active?: boolean
-  readonly emailVerified?: boolean
-  readonly isAdmin?: boolean
-}
-
-const checkInput = onlyMembers<UserInput>('users.create()', {
-  email: text,
-  password: orNull(text),
-  active: flag,
-  emailVerified: flag,
-  isAdmin: flag,
-})
 
 /** Returns the user of a row; undefined if the row was tampered with. */
 type OpenRow = (
@@ -55,19 +38,7 @@ type OpenRow = (
 ) => User | undefined | Promise<User | undefined>
 
 /** The look-ups of users whom a statement of the store can read. */
-export const usersInStore = (
-  open: OpenRow,
-): Pick<
-  UsersPort,
-  | 'areInStore'
-  | 'canFindByEmail'
-  | 'canSearch'
-  | 'find'
-  | 'current'
-  | 'findByEmail'
-  | 'all'
-  | 'search'
-> => ({
+export const usersInStore = (open: OpenRow): UserLookUps => ({
   areInStore: true,
   canFindByEmail: true,
   canSearch: true,
@@ -140,33 +111,11 @@ export const builtInUsers: UsersPort = {
     changeUser(id, active ? 'user.activated' : 'user.deactivated', { active }, context),
 }
 
-/** @throws InvalidField for an invalid value or a taken e-mail address; PasswordHashingBusy */
-export const createUser = async (input: UserInput, context: RecordsContext): Promise<User> => {
-  checkInput(input)
-  const email = validEmail(input.email)
-  const { password, active = true, emailVerified = true, isAdmin = false } = input
-  const { passwords, requester } = context
-  const hash = password === null ? null : await passwords.hash(validPassword(password), requester())
-  const user = await insert({ email, active, emailVerified, isAdmin }, hash, context)
-  if (user) return user
-  throw taken()
-}
-
 /**
- * Creates a user who proved the control of the e-mail address.
- * @param hash the hash of the password
- * @returns false if the e-mail address is taken
+ * Inserts a user with this password hash, or without a password. Returns undefined if the e-mail address is taken.
+ * @throws NotOurUsers for users of the application
  */
-export const signUp = async (
-  email: string,
-  hash: string,
-  context: RecordsContext,
-): Promise<boolean> => {
-  const fields = { email, active: true, emailVerified: true, isAdmin: false }
-  return (await insert(fields, hash, context, byUser)) !== undefined
-}
-
-const insert = async (
+export const insertUser = async (
   fields: Omit<User, 'id'>,
   hash: string | null,
   context: RecordsContext,
@@ -286,95 +235,42 @@ const writePassword = async (
   return true
 }
 
-/** @throws InvalidField for an invalid or taken e-mail address; NotOurUsers for users of the application */
-export const setEmail = async (
-  id: UserId,
-  email: string,
-  emailVerified: boolean,
-  context: RecordsContext,
-): Promise<boolean> => {
-  const outcome = await renamed(id, validEmail(email), emailVerified, context)
-  if (outcome === 'taken') throw taken()
-  return outcome
-}
-
 /**
- * Stores the e-mail address of the user in normal form. Returns false if the address has no normal form, or if another
- * user has it.
+ * Changes a built-in user, with the e-mail address in normal form. Returns false if the user does not exist.
+ * @throws InvalidField for a taken e-mail address; NotOurUsers for users of the application
  */
-export const normalizeEmail = async (
-  { id, email, emailVerified }: User,
-  context: RecordsContext,
-): Promise<boolean> => {
-  const key = emailKey(email)
-  if (key === email) return true
-  return key !== undefined && (await renamed(id, key, emailVerified, context)) !== 'taken'
-}
-
-const renamed = async (
-  id: UserId,
-  email: string,
-  emailVerified: boolean,
-  context: RecordsContext,
-): Promise<boolean | 'taken'> => {
-  mustBeBuiltIn(context)
-  const { store, audit } = context
-  try {
-    return await store.transaction(async (tx) => {
-      const row = await tx.users.find(id)
-      const before = row && (await openSealed(row, context))
-      if (!before) return false
-      if ((await rowsWithEmail(email, tx)).some((other) => other.id !== id)) return 'taken'
-      const hash = hashOf(row, context)
-      // The hash was tampered with, or sealed with another secret key. A new seal would hide that.
-      if (hash === undefined && row.passwordHash !== null) return false
-      const user = { ...before, email, emailVerified }
-      const passwordHash = hash === undefined ? null : sealedHash(user, hash, context)
-      const { seal } = sealed(user, context)
-      await tx.users.update(id, { email, emailVerified, passwordHash, seal })
-      const details = { former: before.email }
-      await audit.add(tx, 'user.email_changed', { ...ofUser(user), details })
-      return true
-    })
-  } catch (error) {
-    if (error instanceof UniqueViolation) return 'taken'
-    throw error
-  }
-}
-
-/** Changes a built-in user. Returns false if the user does not exist. @throws NotOurUsers for users of the application */
 export const changeUser = async (
   id: UserId,
   event: UserChange,
-  marks: Partial<Pick<User, 'active' | 'isAdmin' | 'emailVerified'>>,
+  changes: Partial<Pick<User, 'active' | 'email' | 'emailVerified' | 'isAdmin'>>,
   context: RecordsContext,
 ): Promise<boolean> => {
   mustBeBuiltIn(context)
   const { store, audit } = context
-  return store.transaction(async (tx) => {
+  const isChanged = store.transaction(async (tx) => {
     // Reading in the transaction locks the row. One seal covers all fields, so a concurrent change of another field
     // must wait.
     const row = await tx.users.find(id)
     const before = row && (await openSealed(row, context))
     if (!before) return false
-    const { seal } = sealed({ ...before, ...marks }, context)
-    if (!(await tx.users.update(id, { ...marks, seal }))) return false
-    await audit.add(tx, event, { ...ofUser(before), details: {} })
+    const user = { ...before, ...changes }
+    const { seal } = sealed(user, context)
+    const { email } = changes
+    const sameEmail = email === undefined ? [] : await rowsWithEmail(email, tx)
+    if (sameEmail.some((other) => other.id !== id)) throw taken()
+    // The seal of the hash covers the e-mail address.
+    const hash = email === undefined ? undefined : hashOf(row, context)
+    // The hash was tampered with, or sealed with another secret key. A new seal would hide that.
+    if (email !== undefined && hash === undefined && row.passwordHash !== null) return false
+    const passwordHash = hash && { passwordHash: sealedHash(user, hash, context) }
+    if (!(await tx.users.update(id, { ...changes, ...passwordHash, seal }))) return false
+    const details = email === undefined ? {} : { former: before.email }
+    await audit.add(tx, event, { ...ofUser(user), details })
     return true
   })
-}
-
-/** Deletes a built-in user. Returns false if the user does not exist. */
-export const deleteUser = async (id: UserId, context: RecordsContext): Promise<boolean> => {
-  const { store, audit, clock, removed } = context
-  const user = await store.users.find(id)
-  const isDeleted = await store.transaction(async (tx) => {
-    if (!(await tx.users.delete(id, clock()))) return false
-    await audit.add(tx, 'user.deleted', { ...ofUser(user), details: {} })
-    return true
+  return isChanged.catch((error) => {
+    throw error instanceof UniqueViolation ? taken() : error
   })
-  if (isDeleted) await removed({ kind: 'user', key: Number(id) })
-  return isDeleted
 }
 
 const mustBeBuiltIn = ({ users }: RecordsContext): void => {
@@ -412,7 +308,7 @@ const rowsWithEmail = async (
   return rows
 }
 
-const taken = (): InvalidField => new InvalidField('email', 'This e-mail address is taken.')
+export const taken = (): InvalidField => new InvalidField('email', 'This e-mail address is taken.')
 
 /** Returns the five fields of a user, without the password and the attributes of the application. */
 export const withoutPassword = ({ id, email, emailVerified, active, isAdmin }: User): User => ({

@@ -1,6 +1,8 @@
-import type { UserId } from '../../model/user.ts'
+import { emailKey } from '../../model/email-address.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import type { User, UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../context.ts'
-import { normalizeEmail } from './built-in-users.ts'
+import { changeUser } from './built-in-users.ts'
 
 /** The maximum number of users that one statement lists. */
 const listedAtOnce = 500
@@ -21,7 +23,7 @@ export const normalizeEmails = async (context: RecordsContext): Promise<void> =>
   for (;;) {
     const rows = await store.users.list({ isIrregular: true }, after, listedAtOnce)
     for (const user of rows) {
-      if (await normalizeEmail(user, context)) continue
+      if (await isNormal(user, context)) continue
       kept += 1
       log({
         level: 'warn',
@@ -34,4 +36,17 @@ export const normalizeEmails = async (context: RecordsContext): Promise<void> =>
     if (rows.length < listedAtOnce) break
   }
   if (kept === 0) await store.sweeperNotes.delete({ kind })
+}
+
+/** Stores the normal form of the address. Returns false if there is none, or if another user has it. */
+const isNormal = async ({ id, email: stored }: User, context: RecordsContext): Promise<boolean> => {
+  const email = emailKey(stored)
+  if (email === undefined || email === stored) return email === stored
+  try {
+    await changeUser(id, 'user.email_changed', { email }, context)
+    return true
+  } catch (error) {
+    if (error instanceof InvalidField) return false
+    throw error
+  }
 }

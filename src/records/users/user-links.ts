@@ -6,7 +6,7 @@ import type { UserLinkPurpose } from '../../model/user-link.ts'
 import { byUser } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { TransientValues } from '../transient-values.ts'
-import { changeUser, resetPassword, signUp, userWithMark } from './built-in-users.ts'
+import { changeUser, insertUser, resetPassword, userWithMark } from './built-in-users.ts'
 
 /** The seconds for which a link is valid. */
 export const linkLifetime = 3_600
@@ -130,9 +130,11 @@ export class UserLinks {
     return link && (await this.#done(link, hash)) ? link : undefined
   }
 
-  #done({ purpose, email, userId, mark }: StoredLink, hash: string): Promise<boolean> {
-    if (purpose === 'sign_up') return signUp(email, hash, this.#context)
-    if (userId === null) return Promise.resolve(false)
+  async #done({ purpose, email, userId, mark }: StoredLink, hash: string): Promise<boolean> {
+    const proven = { email, active: true, emailVerified: true, isAdmin: false }
+    if (purpose === 'sign_up')
+      return (await insertUser(proven, hash, this.#context, byUser)) !== undefined
+    if (userId === null) return false
     const user = { id: userId, email }
     // Record the user of the link as the actor, because nobody may be logged in.
     const context = { ...this.#context, audit: this.#context.audit.by(byUser(user)) }

@@ -1,26 +1,37 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { flag, onlyMembers } from '../../model/members.ts'
+import { validEmail } from '../../model/email-address.ts'
+import { validPassword } from '../../model/field-rules.ts'
+import { flag, onlyMembers, orNull, text } from '../../model/members.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../../model/user.ts'
 import { userIdIn } from '../../model/user-id.ts'
 import type { UserKeyType } from '../../model/user-table.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
-import type { RecordsContext } from '../context.ts'
-import {
-  changeUser,
-  createUser,
-  deleteUser,
-  setEmail,
-  setPassword,
-  type UserInput,
-  withoutPassword,
-} from './built-in-users.ts'
+import { ofUser } from '../audit/audit-trail.ts'
+import { type RecordsContext, withinTransaction } from '../context.ts'
+import { changeUser, insertUser, setPassword, taken, withoutPassword } from './built-in-users.ts'
 import { withPassword } from './password-tries.ts'
 import { noteDeletedUser } from './reused-ids.ts'
 
-export type { UserInput }
-
 /** The maximum number of rows that one statement deletes after the application has deleted a user. */
 const removedAtOnce = 100
+
+/** The values of a new built-in user. */
+export interface UserInput {
+  readonly email: string
+  /** Null if the user cannot log in with a password. */
+  readonly password: string | null
+  readonly active?: boolean
+  readonly emailVerified?: boolean
+  readonly isAdmin?: boolean
+}
+
+const checkInput = onlyMembers<UserInput>('users.create()', {
+  email: text,
+  password: orNull(text),
+  active: flag,
+  emailVerified: flag,
+  isAdmin: flag,
+})
 
 const checkEmailOptions = onlyMembers<{ readonly emailVerified?: boolean }>('users.setEmail()', {
   emailVerified: flag,
@@ -102,8 +113,17 @@ export class Users implements UserSource {
    * Creates a user. Stores the normal form of the e-mail address.
    * @throws InvalidField for an invalid value or a taken e-mail address; PasswordHashingBusy if too many passwords wait
    */
-  create(input: UserInput): Promise<User> {
-    return createUser(input, this.#context)
+  async create(input: UserInput): Promise<User> {
+    checkInput(input)
+    const email = validEmail(input.email)
+    const { password, active = true, emailVerified = true, isAdmin = false } = input
+    const { passwords, requester } = this.#context
+    const hash =
+      password === null ? null : await passwords.hash(validPassword(password), requester())
+    const fields = { email, active, emailVerified, isAdmin }
+    const user = await insertUser(fields, hash, this.#context)
+    if (user) return user
+    throw taken()
   }
 
   /**
@@ -170,7 +190,8 @@ export class Users implements UserSource {
     options: { readonly emailVerified?: boolean } = {},
   ): Promise<boolean> {
     checkEmailOptions(options)
-    return setEmail(id, email, options.emailVerified ?? true, this.#context)
+    const changes = { email: validEmail(email), emailVerified: options.emailVerified ?? true }
+    return changeUser(id, 'user.email_changed', changes, this.#context)
   }
 
   /**
@@ -200,7 +221,13 @@ export class Users implements UserSource {
    * Deletes the user. The user's clients, tokens, consents and sessions are invalid from the next request on, and are
    * removed in the background. Returns false if the user does not exist.
    */
-  delete(id: UserId): Promise<boolean> {
-    return deleteUser(id, this.#context)
+  async delete(id: UserId): Promise<boolean> {
+    const user = await this.#context.store.users.find(id)
+    return withinTransaction(this.#context, async ({ store, audit, clock, removed }) => {
+      if (!(await store.users.delete(id, clock()))) return false
+      await audit.add(store, 'user.deleted', { ...ofUser(user), details: {} })
+      await removed({ kind: 'user', key: Number(id) })
+      return true
+    })
   }
 }
