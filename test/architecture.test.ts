@@ -49,7 +49,6 @@ const core = [
   'protocol/code-redemption.ts',
   'protocol/extension-names.ts',
   'protocol/resource-server.ts',
-  'protocol/subject.ts',
 ]
 const endpoints = [
   ...core,
@@ -119,7 +118,6 @@ const layers: readonly Layer[] = [
   },
   { file: ['protocol/code-redemption.ts'], may: core },
   { file: ['protocol/destinations.ts'], may: ['model/'], types: protocolTypes },
-  { file: ['protocol/subject.ts'], may: ['model/'], types: protocolTypes },
   { file: ['protocol/token-queues.ts'], may: ['records/limits.ts', 'records/turns.ts'] },
   {
     file: ['protocol/resource-server.ts'],
@@ -266,7 +264,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@nestjs/': ['adapters/nest.ts'],
   commander: ['cli/'],
   pino: ['server/telemetry/'],
-  '@opentelemetry/': ['server/telemetry/'],
+  '@opentelemetry/': ['server/telemetry/', 'protocol/resource-server.ts'],
 }
 
 /** The paths that may use the environment, the clock, randomness or a default export directly. */

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import type { AuditActor, AuditOrigin } from '../model/audit-event.ts'
+import { storedUserAgent } from '../model/bounds.ts'
 import { object, oneOf, onlyMembers, text } from '../model/members.ts'
 import type { User } from '../model/user.ts'
-import { storedUserAgent } from '../model/user-agent.ts'
 import type { Connection, HttpRequest, RequestSource } from './request.ts'
 import { HttpResponse } from './response.ts'
 

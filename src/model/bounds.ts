@@ -47,6 +47,10 @@ export const readablePart = (name: string, value: string | null): string | null 
   return most === undefined || value === null || value.length <= most ? value : value.slice(0, most)
 }
 
+/** Truncates a `User-Agent` for storage, and for comparison with a stored `User-Agent`. */
+export const storedUserAgent = (userAgent: string): string =>
+  userAgent.slice(0, beginnings['user-agent'])
+
 /** Refuses a path or a query that is too long. @throws OAuthError 414 */
 export const checkTargetLength = (target: string): void => {
   const mark = target.indexOf('?')

@@ -1,7 +1,7 @@
 import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
 import { shownEmail } from './email-address.ts'
 import type { ClientFields } from './entities/client.ts'
-import { frozen } from './frozen.ts'
+import { frozen } from './entities/entity.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 import { returnsIdToken } from './response-type.ts'
 import { ScopeDoesNotExists, type ScopeRegistry } from './scope.ts'

@@ -1,4 +1,3 @@
-import type { AuditEvent } from './audit-event.ts'
 import type { UserId } from './user.ts'
 
 /** The number of routine events of one client, user and grant within one hour. */
@@ -14,13 +13,6 @@ export interface RoutineCount {
   readonly userId: UserId | null
   readonly count: number
 }
-
-/**
- * Returns whether the server counts this event, and stores the event itself only if `auditRoutine` is set. These events
- * change no permissions: refreshed tokens, exchanged tokens, and tokens that clients request for themselves.
- */
-export const isCounted = ({ event, isRoutine }: AuditEvent): boolean =>
-  isRoutine && (event === 'token.issued' || event === 'token.refreshed')
 
 /** Converts a count to JSON for the API of administrators and the command line. */
 export const routineCountToWire = (count: RoutineCount) => ({

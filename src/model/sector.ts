@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto'
 import type { Client } from './client.ts'
 import { keptMetadata } from './client-metadata.ts'
+import type { UserId } from './user.ts'
 
 /**
  * Returns the sector for a user who has the ID of a former user. Their subjects differ in every sector, also in the
@@ -14,7 +16,7 @@ export const sectorSince = (sector: string | null, reusedSince: number | null): 
 const publicSector = '*'
 
 /** Returns whether clients in this sector may learn the ID of the user. */
-export const showsUserId = (sector: string | null): boolean =>
+const showsUserId = (sector: string | null): boolean =>
   sector?.startsWith(`${publicSector} `) ?? true
 
 /** The fields of a client that determine its sector. */
@@ -37,3 +39,27 @@ export const sectorOf = (client: SectorClient, received?: string): string | null
   const hosts = new Set(client.redirectUris.map((one) => new URL(one).host))
   return hosts.size === 1 ? new URL(received).host : own
 }
+
+type SubjectKeys = { readonly signingKeys: { pairwiseKey(): Promise<Uint8Array> } }
+
+/**
+ * Returns the identifier of a user in a sector (OpenID Connect Core §8). Without a sector, returns the ID of the user.
+ * The sector of a token never changes, so that a client cannot move its tokens into another sector.
+ */
+export const subjectIn = async (
+  sector: string | null,
+  userId: UserId,
+  { signingKeys }: SubjectKeys,
+): Promise<string> =>
+  sector === null
+    ? String(userId)
+    : createHmac('sha256', await signingKeys.pairwiseKey())
+        .update(JSON.stringify([sector, String(userId)]))
+        .digest('base64url')
+
+/** Returns the user ID in responses to a client: the ID itself, or the subject for a client with pairwise subjects. */
+export const userIdIn = async (
+  sector: string | null,
+  userId: UserId,
+  server: SubjectKeys,
+): Promise<UserId> => (showsUserId(sector) ? userId : subjectIn(sector, userId, server))

@@ -1,7 +1,7 @@
 import type { Digest } from '../crypto/digest.ts'
 import type { Authorization } from './entities/authorization.ts'
+import { frozen } from './entities/entity.ts'
 import type { TokenFields } from './entities/token.ts'
-import { frozen } from './frozen.ts'
 import type { ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 

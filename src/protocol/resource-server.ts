@@ -1,3 +1,4 @@
+import { SpanStatusCode, trace } from '@opentelemetry/api'
 import { signatureAlgorithms } from '../crypto/jose.ts'
 import type {
   Auth,
@@ -44,7 +45,6 @@ interface TokenObservers {
   readonly uses: Pick<TokenUses, 'note' | 'noteScopes'>
   /** Counts the outcomes of look-ups; undefined without metrics. */
   readonly telemetry: { readonly tokenLookup: ((outcome: LookupOutcome) => void) | undefined }
-  readonly traces: { step<T>(name: string, run: () => Promise<T>): Promise<T> }
 }
 
 const lacksScope = 'The token lacks a required scope.'
@@ -229,9 +229,21 @@ export class ResourceServer {
     return { auth, token, headers }
   }
 
+  /** Looks up a token, in a span of its own if the request is traced. */
   #find(accessToken: string): Promise<FoundToken | undefined> {
-    const { traces } = this.#observers
-    return traces.step('oauth2server.token_lookup', () => this.#server.getToken({ accessToken }))
+    const lookup = () => this.#server.getToken({ accessToken })
+    if (trace.getActiveSpan() === undefined) return lookup()
+    const tracer = trace.getTracer('svc-oauth2server')
+    return tracer.startActiveSpan('oauth2server.token_lookup', async (span) => {
+      try {
+        return await lookup()
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR })
+        throw error
+      } finally {
+        span.end()
+      }
+    })
   }
 
   /**

@@ -120,8 +120,8 @@ export interface Operations {
   flushAudit(): Promise<void>
   /** Writes the last uses of tokens that this process has collected. */
   flushTokenUses(): Promise<void>
-  /** Runs a grant and counts its outcome for the metrics. @throws the error of `run` */
-  countGrant<T>(type: string, run: () => Promise<T>): Promise<T>
+  /** Runs a grant and counts its outcome; undefined without metrics. @throws the error of `run` */
+  readonly countGrant: (<T>(type: string, run: () => Promise<T>) => Promise<T>) | undefined
 }
 
 /** Ends logins at OpenID Connect clients: notifies the clients, and revokes access without `offline_access`. */

@@ -39,7 +39,7 @@ export const buildServerContext = (
   plugIns: PlugIns,
   { health }: Readiness,
 ): ServerContext => {
-  const { options, settings, issuer, basePath, random, log, telemetry, traces } = prepared
+  const { options, settings, issuer, basePath, random, log, telemetry } = prepared
   const { context, records, provider, signingKeys, uses, refusals } = built
   const sessions = new Sessions(
     context,
@@ -118,7 +118,7 @@ export const buildServerContext = (
   return Object.assign(parts, {
     getClient: clientFinder(provider, server),
     logouts: new ClientLogouts(server),
-    resourceServer: new ResourceServer(server, { uses, telemetry, traces }),
+    resourceServer: new ResourceServer(server, { uses, telemetry }),
   })
 }
 

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
-import { addressesOf, addressWith } from '../http/addresses.ts'
 import { asOAuthError, logRefusal, refusalOf } from '../http/refusal.ts'
 import { type Connection, FetchSource, HttpRequest, type RequestSource } from '../http/request.ts'
 import { noteHttp } from '../http/request-scope.ts'
-import { checkTarget, partsOf } from '../http/request-target.ts'
+import { addressesOf, addressWith, checkTarget, partsOf } from '../http/request-target.ts'
 import { HttpResponse } from '../http/response.ts'
 import { checkHeaderLengths } from '../model/bounds.ts'
 import { siteNetworkOf } from '../model/network.ts'
@@ -101,7 +100,7 @@ const anyOrigin: MiddlewareHandler = (context, next) => {
 /** Routes requests to endpoints, and renders errors in the format of the endpoint. */
 export const createRouter = (
   server: ServerContext,
-  observers: Pick<Observers, 'telemetry' | 'traces' | 'log'>,
+  observers: Pick<Observers, 'telemetry' | 'log'>,
 ): Router => {
   const { settings, basePath, endpoints, log } = server
   const app = new Hono<Env>()

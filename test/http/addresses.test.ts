@@ -1,6 +1,6 @@
 import type { Endpoint } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addressesOf } from '../../src/http/addresses.ts'
+import { addressesOf } from '../../src/http/request-target.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { UserAgent } from '../support/user-agent.ts'

@@ -174,7 +174,6 @@ describe('a Bearer header (RFC 6750 §2.1)', () => {
       {
         uses: { note: () => undefined, noteScopes: () => undefined },
         telemetry: { tokenLookup: undefined },
-        traces: { step: (_name, run) => run() },
       },
     )
   const credentials = (authorization: string | null, query = ''): PresentedCredentials => ({

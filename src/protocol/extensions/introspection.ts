@@ -3,7 +3,7 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
-import { sectorOf } from '../../model/sector.ts'
+import { sectorOf, subjectIn } from '../../model/sector.ts'
 import { type FoundToken, isActive, isExpired, type Token } from '../../model/token.ts'
 import { sectorOfToken } from '../../records/tokens/sector-of-token.ts'
 import { findFormer } from '../../records/tokens/token-finder.ts'
@@ -11,7 +11,6 @@ import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, Identity, ServerContext } from '../server-context.ts'
-import { subjectIn } from '../subject.ts'
 
 /** Returns whether the client is a resource server that accepts the token. */
 const isAudience = ({ resources }: Token, { clientId }: Client, server: Identity): boolean =>

@@ -2,9 +2,9 @@
 
 import { bits256, type RandomSource, randomString } from '../../crypto/random.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
+import { subjectIn } from '../../model/sector.ts'
 import type { MintAccessToken } from '../../records/context.ts'
 import type { SigningAlgorithm, SigningKeys } from '../../records/keys/signing-keys.ts'
-import { subjectIn } from '../subject.ts'
 
 interface Minting {
   readonly issuer: string

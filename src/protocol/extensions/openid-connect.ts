@@ -4,7 +4,7 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import { offlineAccessScope, openidScope } from '../../model/openid-scopes.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { returnsCode, returnsIdToken } from '../../model/response-type.ts'
-import { sectorOf, sectorSince } from '../../model/sector.ts'
+import { sectorOf, sectorSince, subjectIn } from '../../model/sector.ts'
 import { scopeOfClaim } from '../../model/standard-claims.ts'
 import type { Token } from '../../model/token.ts'
 import { idTokenAlgorithms } from '../../records/keys/required-algorithms.ts'
@@ -29,7 +29,6 @@ import { userinfoEndpoint } from '../openid/userinfo.ts'
 import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
-import { subjectIn } from '../subject.ts'
 
 /** The metadata at the path of OpenID Connect Discovery §4. RFC 8414 defines another path for the same metadata. */
 const discoveryEndpoint: Endpoint = {

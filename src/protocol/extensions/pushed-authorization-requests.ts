@@ -3,10 +3,10 @@ import type { ServerContext, Throttling } from '../server-context.ts'
 
 import type { HttpRequest } from '../../http/request.ts'
 import { type Client, isTrusted } from '../../model/client.ts'
+import { hasImposed } from '../../model/client-metadata.ts'
 import { networkOf } from '../../model/network.ts'
 import { ExpiredRequest, OAuthError } from '../../model/oauth-error.ts'
 import { Parameters } from '../../model/parameters.ts'
-import { hasImposed } from '../../model/self-imposed-rules.ts'
 import { authenticateClient } from '../client-authentication/authenticate-client.ts'
 import {
   proveRedirect,

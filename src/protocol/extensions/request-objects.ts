@@ -3,11 +3,10 @@ import { sha256 } from '../../crypto/digest.ts'
 import { signatureAlgorithms } from '../../crypto/jose.ts'
 import { OutboundFailed } from '../../http/outbound/outbound.ts'
 import type { Client } from '../../model/client.ts'
-import { keptMetadata } from '../../model/client-metadata.ts'
+import { hasImposed, keptMetadata } from '../../model/client-metadata.ts'
 import { ExpiredRequest, OAuthError } from '../../model/oauth-error.ts'
 import { withoutFragment } from '../../model/openid-client-metadata.ts'
 import type { Parameters } from '../../model/parameters.ts'
-import { hasImposed } from '../../model/self-imposed-rules.ts'
 import {
   checkWrongSecrets,
   countWrongSecret,

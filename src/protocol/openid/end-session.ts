@@ -2,7 +2,7 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { SignedIn } from '../../model/auth.ts'
 import { Parameters } from '../../model/parameters.ts'
 import { withQuery } from '../../model/redirect-uri.ts'
-import { sectorOf, sectorSince } from '../../model/sector.ts'
+import { sectorOf, sectorSince, subjectIn } from '../../model/sector.ts'
 import { mayReturn } from '../destinations.ts'
 import { notFound, renderProblem } from '../endpoints/responses/problem.ts'
 import { readerOf, textsOf } from '../endpoints/responses/reader.ts'
@@ -12,7 +12,6 @@ import type { Endpoint } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
 import { openHeld, sealHeld } from '../session/held-values.ts'
-import { subjectIn } from '../subject.ts'
 import {
   type EndSessionRequest,
   queryOfForm,

@@ -4,11 +4,11 @@ import { constantTimeEqual, type Digest, digestOf } from '../../crypto/digest.ts
 import { randomString } from '../../crypto/random.ts'
 import { noteUser } from '../../http/request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
+import { storedUserAgent } from '../../model/bounds.ts'
 import { type StoredSession, sessionClaims } from '../../model/entities/session.ts'
 import { JWTExtendedException } from '../../model/jwt-error.ts'
 import type { SessionEnd } from '../../model/session-end.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../../model/user.ts'
-import { storedUserAgent } from '../../model/user-agent.ts'
 import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
 import { byUser, ofUser } from '../../records/audit/audit-trail.ts'
 import {

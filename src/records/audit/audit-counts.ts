@@ -1,6 +1,5 @@
 import type { AuditEvent } from '../../model/audit-event.ts'
 import type { LogSink } from '../../model/log.ts'
-import { isCounted } from '../../model/routine-count.ts'
 import type { WrittenCount } from '../../store/contract/audit-counts.ts'
 import type { Store } from '../../store/store.ts'
 import { LateWriter } from '../late-writer.ts'
@@ -14,6 +13,13 @@ const maxCounts = 10_000
 const maxWaiting = 20_000
 /** The number of counts per statement. The number is small, because a statement blocks other writers of SQLite. */
 const batchSize = 200
+
+/**
+ * Returns whether the server counts this event, and stores the event itself only if `auditRoutine` is set. These events
+ * change no permissions: refreshed tokens, exchanged tokens, and tokens that clients request for themselves.
+ */
+export const isCounted = ({ event, isRoutine }: AuditEvent): boolean =>
+  isRoutine && (event === 'token.issued' || event === 'token.refreshed')
 
 type Counting = { -readonly [Name in keyof WrittenCount]: WrittenCount[Name] }
 

@@ -1,10 +1,10 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
+import { storedUserAgent } from '../../model/bounds.ts'
 import type { NewAuthorization } from '../../model/entities/authorization.ts'
 import { offlineAccessScope, openidScope } from '../../model/openid-scopes.ts'
 import type { ReservedIds, UserRedemption } from '../../model/redemption.ts'
 import { isWithin } from '../../model/scope.ts'
 import type { IssuedToken } from '../../model/token.ts'
-import { storedUserAgent } from '../../model/user-agent.ts'
 import type { AuthorizedToken } from '../../store/contract/authorizations.ts'
 import {
   ReferenceNotFound,

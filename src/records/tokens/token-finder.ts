@@ -1,7 +1,7 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { hasBadChecksum } from '../../crypto/personal-token-value.ts'
+import { frozen } from '../../model/entities/entity.ts'
 import { accessClaims, refreshClaims } from '../../model/entities/token.ts'
-import { frozen } from '../../model/frozen.ts'
 import { type FoundToken, isExpired, Token } from '../../model/token.ts'
 import { earliestRowOf, type UserId } from '../../model/user.ts'
 import type {

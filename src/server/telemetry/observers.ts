@@ -1,14 +1,24 @@
-import { type Span, SpanStatusCode, trace } from '@opentelemetry/api'
+import {
+  type Context,
+  context,
+  INVALID_SPAN_CONTEXT,
+  ProxyTracerProvider,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
 import type { Connection, RequestSource } from '../../http/request.ts'
 import { currentRequest, inRequest, requestIdOf, withRequestId } from '../../http/request-scope.ts'
 import type { HttpResponse } from '../../http/response.ts'
+import { readablePart } from '../../model/bounds.ts'
 import { type LogLevel, type LogSink, levelsFrom } from '../../model/log.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { logToStderr } from './log-to.ts'
 import { prometheus } from './prometheus.ts'
 import { safeSink } from './safe-sink.ts'
-import { createTelemetry, metersOf, type Telemetry } from './telemetry.ts'
-import { createTraces } from './traces.ts'
+import { createTelemetry, metersOf, scopeName, type Telemetry } from './telemetry.ts'
 
 /** The log, metrics and traces of a running server. */
 export type Observers = Awaited<ReturnType<typeof createObservers>>
@@ -22,7 +32,7 @@ export const createObservers = async (
   const telemetry = createTelemetry(metersOf(scraped?.meter))
   const log = observedLog(safeSink(sink ?? logToStderr()), logLevel, telemetry)
   // `prometheus` is undefined if `/metrics` is disabled.
-  return { log, telemetry, traces: createTraces(), prometheus: scraped }
+  return { log, telemetry, prometheus: scraped }
 }
 
 /**
@@ -55,7 +65,7 @@ type Answering<A> = (matched: (route: string) => void) => A | Promise<A>
 
 /** Returns a function that assigns an ID to each request, and measures, traces and logs the request. */
 export const observeRequests =
-  ({ telemetry, traces, log }: Pick<Observers, 'telemetry' | 'traces' | 'log'>) =>
+  ({ telemetry, log }: Pick<Observers, 'telemetry' | 'log'>) =>
   <A extends HttpResponse | Response>(
     source: RequestSource,
     connection: Connection,
@@ -69,11 +79,11 @@ export const observeRequests =
       route = pattern
     }
     return inRequest(id, () =>
-      traces.request(source, async (span) => {
+      inSpan(source, async (span) => {
         const answered = withRequestId(await response(matched), id)
         const { status } = answered
         const milliseconds = performance.now() - startedAt
-        telemetry.request(milliseconds / 1000, attributesOf(method, route, status))
+        telemetry.request?.(milliseconds / 1000, attributesOf(method, route, status))
         if (span.isRecording()) describe(span, method, route, status)
         log({
           level: 'debug',
@@ -99,6 +109,43 @@ const attributesOf = (method: string, route: string | undefined, status: number)
   ...(route !== undefined && { 'http.route': route }),
   'http.response.status_code': status,
 })
+
+/**
+ * Runs `run` in a span for a request to an endpoint of the server, if the application uses tracing. The span omits the URL
+ * and error messages, because these may contain secrets.
+ */
+const inSpan = async <T>(source: RequestSource, run: (span: Span) => Promise<T>): Promise<T> => {
+  if (!isTraced()) return run(noSpan)
+  const active = context.active()
+  // If the application has not started a span, this span is the root of the request in this process.
+  const isRoot = trace.getSpan(active) === undefined
+  const parent = isRoot ? remoteContext(active, source) : active
+  const kind = isRoot ? SpanKind.SERVER : SpanKind.INTERNAL
+  const span = trace.getTracer(scopeName).startSpan('request', { kind }, parent)
+  try {
+    return await context.with(trace.setSpan(parent, span), () => run(span))
+  } finally {
+    span.end()
+  }
+}
+
+const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
+
+// Check the provider for each request, because the application may start tracing at any time.
+const isTraced = (): boolean => {
+  const provider = trace.getTracerProvider()
+  return (
+    !(provider instanceof ProxyTracerProvider) ||
+    provider.getDelegateTracer(scopeName) !== undefined
+  )
+}
+
+const remoteContext = (active: Context, source: RequestSource): Context =>
+  propagation.extract(active, source, {
+    get: (carrier, name) =>
+      readablePart(name.toLowerCase(), carrier.header(name.toLowerCase())) ?? undefined,
+    keys: (carrier) => [...carrier.headers.keys()],
+  })
 
 const describe = (span: Span, method: string, route: string | undefined, status: number): void => {
   span.updateName(route === undefined ? method : `${method} ${route}`)

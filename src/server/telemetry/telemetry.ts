@@ -72,29 +72,18 @@ export const observed = <I extends Instrument>(
 export type Telemetry = ReturnType<typeof createTelemetry>
 
 export const createTelemetry = (meters: Meters) => {
-  const grants = recorder(meters, instruments.grants)
   const lookups = recorder(meters, instruments.tokenLookups)
   const runs = recorder(meters, instruments.sweeperRunDuration)
   const rows = recorder(meters, instruments.sweeperRows)
   const isOff = meters.length === 0
   return {
-    request: recorder(meters, instruments.requestDuration),
+    /** Records the duration of a request; undefined if measurements are disabled. */
+    request: isOff ? undefined : recorder(meters, instruments.requestDuration),
     event: eventCounter(meters),
     /** Counts a look-up of a token; undefined if measurements are disabled. */
     tokenLookup: isOff ? undefined : (outcome: LookupOutcome) => lookups(1, outcomes[outcome]),
-    /** Calls `run`, and counts the grant by its outcome. @throws the error of `run` */
-    async grant<T>(type: string, run: () => Promise<T>): Promise<T> {
-      const count = (outcome: string) =>
-        grants(1, { 'oauth2server.grant_type': type, 'oauth2server.outcome': outcome })
-      try {
-        const result = await run()
-        count('ok')
-        return result
-      } catch (error) {
-        count(codeOf(error))
-        throw error
-      }
-    },
+    /** Calls `run`, and counts the grant by its outcome; undefined if measurements are disabled. */
+    grant: isOff ? undefined : countedGrant(meters),
     /** Measures a run of the sweeper. `run` returns the number of removed rows. */
     async sweep(run: () => Promise<number>): Promise<number> {
       const removed = await timed(runs, {}, run)
@@ -124,6 +113,22 @@ const outcomes = {
   inactive: { 'oauth2server.outcome': 'inactive' },
   misplaced: { 'oauth2server.outcome': 'misplaced' },
 } as const satisfies Record<LookupOutcome, AttributesOf<typeof instruments.tokenLookups>>
+
+const countedGrant = (meters: Meters) => {
+  const grants = recorder(meters, instruments.grants)
+  return async <T>(type: string, run: () => Promise<T>): Promise<T> => {
+    const count = (outcome: string) =>
+      grants(1, { 'oauth2server.grant_type': type, 'oauth2server.outcome': outcome })
+    try {
+      const result = await run()
+      count('ok')
+      return result
+    } catch (error) {
+      count(codeOf(error))
+      throw error
+    }
+  }
+}
 
 const codeOf = (error: unknown): string => {
   const oauthError = asOAuthError(error)

@@ -58,8 +58,8 @@ export const grant = async (
     }
   }
   // The metrics count a code when the client redeems it.
-  const tokens =
-    code === undefined ? await server.operations.countGrant('implicit', issue) : await issue()
+  const count = code === undefined ? server.operations.countGrant : undefined
+  const tokens = await (count ? count('implicit', issue) : issue())
   const target = { ...request, client, isLoggedIn: true }
   return grantedResponse(http, { code, ...tokens }, target, added, server)
 }

@@ -1,7 +1,7 @@
 import { emailScope } from '../../../model/scope.ts'
+import { userIdIn } from '../../../model/sector.ts'
 import { sectorOfToken } from '../../../records/tokens/sector-of-token.ts'
 import type { Endpoint } from '../../plug-ins.ts'
-import { userIdIn } from '../../subject.ts'
 import { jsonResponse } from '../responses/responses.ts'
 import { tokenHolder } from '../token/token-holder.ts'
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { addressWith } from '../../../http/addresses.ts'
+import { addressWith } from '../../../http/request-target.ts'
 import type { Client } from '../../../model/client.ts'
 import { shownEmail } from '../../../model/email-address.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { addressWith } from '../../../http/addresses.ts'
+import { addressWith } from '../../../http/request-target.ts'
 import type { HttpResponse } from '../../../http/response.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'

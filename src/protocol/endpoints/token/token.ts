@@ -3,6 +3,7 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
+import { userIdIn } from '../../../model/sector.ts'
 import type { IssuedToken, TokenSubject } from '../../../model/token.ts'
 import type { UserId } from '../../../model/user.ts'
 import { ClientChanged, ReferenceNotFound } from '../../../store/contract/errors.ts'
@@ -16,7 +17,6 @@ import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { TokenRequest } from '../../plug-ins/grant.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
-import { userIdIn } from '../../subject.ts'
 import { jsonResponse, responseHeaders } from '../responses/responses.ts'
 import { issueToken } from './issue-token.ts'
 
@@ -29,11 +29,12 @@ export const tokenEndpoint: Endpoint = {
   cors: true,
   async handle(request, server) {
     const params = await request.form()
-    const { issued, userId, added } = await server.operations.countGrant(
-      grantTypeOf(params, server),
-      () =>
-        server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server)),
-    )
+    const { countGrant } = server.operations
+    const run = () =>
+      server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server))
+    const { issued, userId, added } = await (countGrant
+      ? countGrant(grantTypeOf(params, server), run)
+      : run())
     const body = { ...toWire(issued, userId), ...grantOf(params, server)?.response, ...added }
     return jsonResponse(body, 200, responseHeaders(request, server))
   },
