@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { consentCodec } from '../../model/entities/consent.ts'
 import type { ConsentStore } from '../contract/authorizations.ts'
-import { deleteSome } from './count.ts'
+import { changedRows } from './count.ts'
 import { byKey, type Handle, holds, keyOf, lookupBy, prepared, type TableHandle } from './handle.ts'
 import { joinedSession, joinedSessionColumns } from './sessions.ts'
 import {
@@ -126,10 +126,11 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
 
     async delete(userId, clientId) {
       const ofClient = clientId === null ? sql`1 = 1` : sql`client_key = ${keyOf(clientId)}`
-      const isOf = sql`user_id = ${userId} and ${ofClient}`
+      const some = sql`select client_key from oauth2server_consent where user_id = ${userId} and ${ofClient} limit ${maxPerStatement}`
+      const statement = sql`delete from oauth2server_consent where user_id = ${userId} and client_key in (${some})`
       let all = 0
       for (let deleted = maxPerStatement; deleted === maxPerStatement; all += deleted)
-        deleted = await deleteSome(write, consentCodec, isOf, maxPerStatement)
+        deleted = await changedRows(write, statement)
       return all > 0
     },
 
