@@ -1,12 +1,12 @@
 import { digestOf } from '../crypto/digest.ts'
 import type { CodeBinding } from '../model/authorization.ts'
-import type { Authorization } from '../model/entities/authorization.ts'
 import { OAuthError } from '../model/oauth-error.ts'
 import type { Parameters } from '../model/parameters.ts'
 import type { UserRedemption } from '../model/redemption.ts'
 import { isWithin } from '../model/scope.ts'
 import type { User, UserId } from '../model/user.ts'
 import { findGrant } from '../records/consents.ts'
+import { endReused, revokeReusedCode } from '../records/tokens/end-tokens.ts'
 import type { TokenRequest } from './plug-ins/grant.ts'
 import type { ServerContext } from './server-context.ts'
 
@@ -81,34 +81,16 @@ export const grantingUser = async (
 export const orRevokeReplay = async <T>(
   kind: CodeKind,
   value: string,
-  { tokens }: ServerContext,
+  { records }: ServerContext,
   checks: () => Promise<T>,
 ): Promise<T> => {
   try {
     return await checks()
   } catch (error) {
-    if (error instanceof OAuthError) await tokens.revokeReusedCode(kind, value)
+    if (error instanceof OAuthError) await revokeReusedCode(kind, value, records)
     throw error
   }
 }
-
-/** Returns the authorization that a redeemed code created. The row of the authorization outlives the code. */
-const redeemedFor = (
-  kind: CodeKind,
-  value: string,
-  { store }: ServerContext,
-): Promise<Authorization | undefined> => store.authorizations.findByCode(digestOf(kind, value))
-
-/**
- * Revokes all tokens of a code whose proof was verified, and returns the error for the replay. Returns undefined if the
- * code was never redeemed.
- */
-export const revokeReplay = async (
-  kind: CodeKind,
-  value: string,
-  server: ServerContext,
-): Promise<OAuthError | undefined> =>
-  (await redeemedFor(kind, value, server)) && server.tokens.revokeReusedCode(kind, value)
 
 /**
  * Returns the error for a code that is expired, redeemed, never issued, or issued to another client. A replay revokes
@@ -123,12 +105,14 @@ export const unknownCode = async (
   server: ServerContext,
   check: (binding: CodeBinding) => void = () => undefined,
 ): Promise<OAuthError> => {
-  const authorization = await redeemedFor(kind, value, server)
+  // The row of the authorization outlives the code.
+  const authorization = await server.store.authorizations.findByCode(digestOf(kind, value))
   if (!authorization?.code || authorization.revokedAt !== null) return invalidCode(kind)
   // After a reset of the client ID, the stored binding contains the former ID, so replace it by the current ID.
   if (authorization.clientId !== client.clientId) return invalidCode(kind)
   const binding = { ...authorization.code, clientId: authorization.clientId }
   check(binding)
   for (const extension of server.extensions) extension.onCodeRedemption?.(params, binding)
-  return server.tokens.revokeReusedCode(kind, value)
+  await endReused(kind, authorization, server.records)
+  return invalidCode(kind)
 }

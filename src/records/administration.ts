@@ -163,7 +163,7 @@ export class Administration {
     await this.#inNameOf(actor, async (tx) => {
       const row = await tx.store.tokens.find(id)
       if (!row) throw new InvalidField('token_id', 'There is no such token.')
-      await revokeToken(row.fields, tx, 'token.deleted')
+      await revokeToken(row, tx, 'token.deleted')
     })
   }
 

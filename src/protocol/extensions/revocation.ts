@@ -1,5 +1,6 @@
 // RFC 7009: OAuth 2.0 Token Revocation
 
+import { authorizationOfRotated, endAuthorization } from '../../records/tokens/end-tokens.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
 import type { Extension } from '../plug-ins.ts'
@@ -14,7 +15,11 @@ const revoke = async (presented: string, clientId: string, server: ServerContext
   const { tokens, settings } = server
   const access = await server.getToken({ accessToken: presented })
   const found = access ?? (await server.getToken({ refreshToken: presented }))
-  if (!found) return tokens.revokeRotated(presented, clientId)
+  if (!found) {
+    // The client may have lost the response with the successor of a rotated refresh token.
+    const authorization = await authorizationOfRotated(presented, server.records)
+    return authorization?.clientId === clientId && endAuthorization(authorization, server.records)
+  }
   const { token } = found
   // Users revoke personal tokens on the settings page.
   if (token.clientId !== clientId || token.isPersonal) return false
@@ -22,7 +27,7 @@ const revoke = async (presented: string, clientId: string, server: ServerContext
   const isAlone = found.isFormer || settings.revokeAccessTokenAlone
   const revokesAccessOnly = access && isAlone && token.refreshExpires !== null
   if (revokesAccessOnly) return tokens.revokeAccess(found, presented)
-  return tokens.revoke(token, undefined, access && presented)
+  return tokens.revoke(token, access && presented)
 }
 
 /** Lets a client revoke its tokens, for example when the user logs out or uninstalls the client. */

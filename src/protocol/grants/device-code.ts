@@ -4,13 +4,8 @@ import {
   deviceAuthorizations,
   keptUntil,
 } from '../../records/device-authorizations.ts'
-import {
-  checkProof,
-  grantingUser,
-  orRevokeReplay,
-  revokeReplay,
-  unknownCode,
-} from '../code-redemption.ts'
+import { revokeReusedCode } from '../../records/tokens/end-tokens.ts'
+import { checkProof, grantingUser, orRevokeReplay, unknownCode } from '../code-redemption.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
@@ -34,7 +29,8 @@ export const deviceCode: BuiltInGrant = {
       delete: () => devices.delete(value),
     })
     // If an expired code was redeemed earlier, the request is a replay, so revoke the tokens of the code.
-    if (pendingCode.expiresAt <= now) throw (await revokeReplay(kind, value, server)) ?? expired()
+    if (pendingCode.expiresAt <= now)
+      throw (await revokeReusedCode(kind, value, server.records)) ?? expired()
     const decision = await devices.decision(value)
     if (!decision) throw await pending(value, pendingCode, server)
     const { userId, granted } = decision

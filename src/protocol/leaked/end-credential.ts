@@ -1,7 +1,7 @@
 import type { Credential } from '../../model/credential.ts'
 import { endLeakedSecret, endRegistrationToken } from '../../records/clients/leaked-credentials.ts'
 import { deviceAuthorizations } from '../../records/device-authorizations.ts'
-import { endAuthorization, endCode } from '../../records/tokens/end-tokens.ts'
+import { endAuthorization, endCode, revokeToken } from '../../records/tokens/end-tokens.ts'
 import { blockRestoring, makeFinal } from '../../records/tokens/ended-tokens.ts'
 import type { ServerContext } from '../server-context.ts'
 
@@ -16,8 +16,7 @@ export const endCredential = async (
   server: ServerContext,
   event?: 'token.deleted',
 ): Promise<boolean> => {
-  const { tokens, personalTokens, clients, sessions, shortLived, userLinks, store, records } =
-    server
+  const { sessions, shortLived, userLinks, store, records } = server
   if (digest !== null) {
     if (kind === 'session') return userId !== null && sessions.endOne(userId, digest)
     if (kind === 'client_secret') return (await endLeakedSecret(digest, records)) !== undefined
@@ -35,13 +34,11 @@ export const endCredential = async (
   }
   const byId = () => (tokenId === null ? undefined : store.tokens.find(tokenId))
   const row = await (digest === null ? byId() : store.tokens.findByAccess(digest))
-  const token = row && (await tokens.get(row.fields.id))
-  if (token) {
-    // Only the former value of a personal token leaked, so the current value remains valid.
-    if (row.successorId === null) return tokens.revoke(token, event)
-    return personalTokens.endFormer(token, (await clients.find(token.clientId))?.name ?? '')
-  }
-  return authorizationId !== null && endAuthorization(authorizationId, records)
+  // If only the former value of a personal token leaked, the current value remains valid.
+  if (row) return revokeToken(row, records, event)
+  const authorization =
+    authorizationId === null ? undefined : await store.authorizations.find(authorizationId)
+  return authorization !== undefined && endAuthorization(authorization, records)
 }
 
 /**

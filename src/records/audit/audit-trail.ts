@@ -9,7 +9,6 @@ import type {
 } from '../../model/audit-event.ts'
 import type { ClientOwner } from '../../model/client.ts'
 import { auditValues } from '../../model/entities/audit-event.ts'
-import type { Authorization } from '../../model/entities/authorization.ts'
 import type { ClientFields } from '../../model/entities/client.ts'
 import type { TokenFields } from '../../model/entities/token.ts'
 import type { User, UserId } from '../../model/user.ts'
@@ -176,12 +175,6 @@ export const ofToken = (
   authorizationId,
   subject: name,
 })
-
-/** Returns the fields of an event about an authorization. */
-export const ofAuthorization = (
-  { id, clientId, userId }: Pick<Authorization, 'id' | 'clientId' | 'userId'>,
-  name: string,
-): Partial<AuditSubject> => ({ userId, clientId, authorizationId: id, subject: name })
 
 /** Returns the name of a client for the audit log, or its ID if the client no longer exists. */
 export const nameOfClient = async (clientId: string, { clients }: Store): Promise<string> =>

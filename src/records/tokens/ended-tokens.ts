@@ -1,15 +1,15 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import { accessClaims } from '../../model/entities/token.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { UserId } from '../../model/user.ts'
 import type { StoredToken } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 import { ofToken } from '../audit/audit-trail.ts'
 import { insertPersonalClient } from '../clients/insert-client.ts'
-import { earliestRow, type RecordsContext } from '../context.ts'
+import type { RecordsContext } from '../context.ts'
 import { TransientValues } from '../transient-values.ts'
-import { checkRoom } from './personal-tokens.ts'
-import { endingOfRow } from './token-ending.ts'
+import { endingOfRow } from './end-tokens.ts'
+import { checkRoom, lockClientOf, personalOf } from './personal-tokens.ts'
+import { openedAccess } from './token-finder.ts'
 import { sealedToken } from './token-row.ts'
 
 /**
@@ -110,10 +110,11 @@ export class EndedTokens {
     const { store, turns, clock, removed } = this.#context
     const endedAt = clock()
     const tokens = await turns.transaction(store, `user ${userId}`, async (tx) => {
+      const within = { ...this.#context, store: tx }
       const ended: Kept[] = []
       // Delete in the order of the IDs, so that two requests do not deadlock.
       for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
-        const kept = await this.#end(userId, id, tx)
+        const kept = await this.#end(userId, id, within)
         if (kept) ended.push(kept)
       }
       return ended
@@ -148,12 +149,13 @@ export class EndedTokens {
     try {
       return await turns.transaction(store, `user ${userId}`, async (tx) => {
         // This look-up locks the user, so that a final event is committed either before the check or after the restore.
-        const user = await this.#context.users.find(userId, { ...this.#context, store: tx })
+        const within = { ...this.#context, store: tx }
+        const user = await within.users.find(userId, within)
         if (!user?.active || (await this.#isFinal(kept, tx))) return 0
         let restored = 0
         for (const token of kept.tokens) {
-          await checkRoom({ userId, most }, { ...this.#context, store: tx })
-          if (await this.#restore(token, tx)) restored += 1
+          await checkRoom({ userId, most }, within)
+          if (await restoreToken(token, within)) restored += 1
         }
         return restored
       })
@@ -173,64 +175,55 @@ export class EndedTokens {
     return false
   }
 
-  async #end(userId: UserId, id: number, tx: Store): Promise<Kept | undefined> {
-    const { clock, audit } = this.#context
-    const token = await tx.tokens.find(id)
-    if (!token) return undefined
-    // Lock the client before its tokens, as a rotation does.
-    await tx.clients.find(token.fields.clientId)
-    const row = await tx.tokens.personal(id, clock())
-    const earliest = await earliestRow(userId, { ...this.#context, store: tx })
-    const isOwn = row?.fields.userId === userId && row.fields.createdAt >= earliest
-    if (!isOwn || row.fields.isInternal) return undefined
+  async #end(userId: UserId, id: number, within: RecordsContext): Promise<Kept | undefined> {
+    const { store: tx, clock, audit } = within
+    await lockClientOf(id, tx)
+    const row = await personalOf(userId, id, within)
+    if (!row) return undefined
     const { name, previousExpires: _, ...own } = row
-    const former = (await tx.tokens.ofClient(row.fields.clientId)).filter(
+    const { clientId } = row.fields
+    const former = (await tx.tokens.ofClient(clientId)).filter(
       ({ successorId }) => successorId === id,
     )
-    await tx.clients.delete(row.fields.clientId, clock())
+    await tx.clients.delete(clientId, clock())
     for (const { fields, accessDigest } of [...former, own]) {
       await tx.sweeperNotes.put({ kind: 'deleted token', key: accessDigest, at: clock() })
       await tx.tokens.delete({ parentId: fields.id })
       await tx.tokens.delete({ id: fields.id })
     }
-    const details = { ending: endingOfRow(row, this.#context.keys) }
+    const details = { ending: endingOfRow(row, within) }
     await audit.add(tx, 'personal_token.deleted', { ...ofToken(row.fields, name), details })
     return { name, rows: [own, ...former] }
   }
+}
 
-  // The rows of the deleted client will be removed, so the tokens get a new client, and new seals with the key of this
-  // client.
-  async #restore({ name, rows }: Kept, tx: Store): Promise<boolean> {
-    const { audit } = this.#context
-    const context = { ...this.#context, store: tx }
-    // Only the caller that deletes the note of a value may restore the value. `blockRestoring` deletes it, too.
-    const restorable: StoredToken[] = []
-    for (const row of rows)
-      if (await makeFinal(row.accessDigest, { store: tx })) restorable.push(row)
-    // Read these notes after the deletion above, for which `blockRestoring` waits.
-    const digests = restorable.map(({ accessDigest }) => accessDigest)
-    const leaked = await tx.sweeperNotes.select({ kind: 'leaked token', key: digests })
-    const isLeaked = new Set<string>(leaked.map(({ key }) => key))
-    const kept = restorable.filter(({ accessDigest }) => !isLeaked.has(accessDigest))
-    const [own] = kept
-    if (!own || own !== rows[0] || own.fields.userId === null) return false
-    const { userId, scopes } = own.fields
-    const client = await insertPersonalClient(name, userId, scopes, context)
-    const { clientId, clientKey } = client
-    for (const row of kept) {
-      const { fields, accessDigest, successorId, lastUse } = row
-      const accessToken = context.keys.open('token', row.accessToken, accessClaims(row))
-      if (accessToken === undefined || digestOf('access_token', accessToken) !== accessDigest)
-        return false
-      const data = { fields: { ...fields, clientId, clientKey }, accessToken, refreshToken: null }
-      await tx.tokens.restore(fields.id, sealedToken(context, data, { successorId }))
-      await tx.sweeperNotes.put({ kind: 'restored token', key: accessDigest, at: context.clock() })
-      if (lastUse) await tx.tokens.touch(new Map([[fields.id, lastUse]]))
-    }
-    await audit.add(tx, 'personal_token.restored', {
-      ...ofToken({ ...own.fields, clientId }, name),
-      details: {},
-    })
-    return true
+// The rows of the deleted client will be removed, so the tokens get a new client, and new seals with the key of this
+// client.
+const restoreToken = async ({ name, rows }: Kept, context: RecordsContext): Promise<boolean> => {
+  const { store: tx, audit, clock } = context
+  // Only the caller that deletes the note of a value may restore the value. `blockRestoring` deletes it, too.
+  const restorable: StoredToken[] = []
+  for (const row of rows) if (await makeFinal(row.accessDigest, context)) restorable.push(row)
+  // Read these notes after the deletion above, for which `blockRestoring` waits.
+  const digests = restorable.map(({ accessDigest }) => accessDigest)
+  const leaked = await tx.sweeperNotes.select({ kind: 'leaked token', key: digests })
+  const isLeaked = new Set<string>(leaked.map(({ key }) => key))
+  const kept = restorable.filter(({ accessDigest }) => !isLeaked.has(accessDigest))
+  const [own] = kept
+  if (!own || own !== rows[0] || own.fields.userId === null) return false
+  const { userId, scopes } = own.fields
+  const { clientId, clientKey } = await insertPersonalClient(name, userId, scopes, context)
+  for (const row of kept) {
+    const { accessDigest, successorId, lastUse } = row
+    const accessToken = openedAccess(row, context)
+    if (accessToken === undefined) return false
+    const fields = { ...row.fields, clientId, clientKey }
+    const sealed = sealedToken(context, { fields, accessToken }, { successorId })
+    await tx.tokens.restore(fields.id, sealed)
+    await tx.sweeperNotes.put({ kind: 'restored token', key: accessDigest, at: clock() })
+    if (lastUse) await tx.tokens.touch(new Map([[fields.id, lastUse]]))
   }
+  const about = { ...ofToken({ ...own.fields, clientId }, name), details: {} }
+  await audit.add(tx, 'personal_token.restored', about)
+  return true
 }

@@ -1,18 +1,11 @@
 import type { Digest } from '../../crypto/digest.ts'
-import type { TokenFields } from '../../model/entities/token.ts'
+import type { NewToken, TokenFields } from '../../model/entities/token.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { NarrowingRedemption, Redemption } from '../../model/redemption.ts'
 import { isWithin } from '../../model/scope.ts'
-import type { IssuedToken, Token } from '../../model/token.ts'
-import { UniqueViolation } from '../../store/contract/errors.ts'
-import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
-
-/** The token on which another token depends. */
-interface Parent {
-  readonly token: Pick<TokenFields, 'id' | 'clientId' | 'expires'>
-  readonly accessDigest: Digest
-}
+import type { IssuedToken } from '../../model/token.ts'
+import type { RecordsContext } from '../context.ts'
+import { earlier, newTokenFields, save, sealedToken } from './token-row.ts'
 
 /**
  * Exchanges a token for a narrower token (RFC 8693), which becomes invalid with its parent.
@@ -25,17 +18,16 @@ export const exchangeToken = async (
   const { parent, expiresIn } = redemption
   const { id, userId, expires, isPersonal, isInternal, sector } = parent.token
   const basic = newTokenFields(context, redemption, userId)
-  const ends = basic.createdAt + expiresIn * 1000
-  const fields: Omit<TokenFields, 'id'> = {
+  const fields = {
     ...basic,
     isPersonal,
     isInternal,
     parentId: id,
     sector: sector ?? basic.sector,
-    expires: expires === null ? ends : Math.min(ends, expires),
+    expires: earlier(basic.createdAt + expiresIn * 1000, expires),
   }
   mustBeNarrower(fields, parent.token)
-  return insertChild(redemption, parent, fields, context)
+  return insertChild(redemption, parent.token, parent.accessDigest, fields, context)
 }
 
 /**
@@ -44,36 +36,32 @@ export const exchangeToken = async (
  */
 export const insertChild = (
   redemption: Redemption,
-  parent: Parent,
-  fields: Omit<TokenFields, 'id'>,
+  { id, clientId, expires }: TokenFields,
+  accessDigest: Digest,
+  fields: NewToken['fields'],
   context: RecordsContext,
-): Promise<IssuedToken> => {
-  const { id, clientId, expires } = parent.token
-  return retryOnCollision(() =>
-    save(context, redemption, newSecrets(context, fields), async (data) => {
-      const { store, turns } = context
-      // The parent must still exist unchanged when the child is inserted.
-      const childId = await turns.transaction(store, `client ${clientId}`, async (tx) => {
-        // Lock the client first, in the same order as transactions that delete or change the parent.
-        await tx.clients.find(clientId)
-        const row = await tx.tokens.hold(id)
-        const isUnchanged =
-          row?.accessDigest === parent.accessDigest &&
-          row.fields.expires === expires &&
-          isWithin(data.fields.scopes, row.fields.scopes)
-        if (!isUnchanged)
-          throw new OAuthError('invalid_request', 'The subject token is no longer valid.')
-        return tx.tokens.insert(sealedToken(context, data))
-      })
-      if (childId === undefined) throw new UniqueViolation()
-      context.bounds.narrowed(id)
-      return childId
-    }),
-  )
-}
+): Promise<IssuedToken> =>
+  save(context, redemption, { fields }, async (data) => {
+    const { store, turns, bounds } = context
+    // The parent must still exist unchanged when the child is inserted.
+    const childId = await turns.transaction(store, `client ${clientId}`, async (tx) => {
+      // Lock the client first, in the same order as transactions that delete or change the parent.
+      await tx.clients.find(clientId)
+      const row = await tx.tokens.hold(id)
+      const isUnchanged =
+        row?.accessDigest === accessDigest &&
+        row.fields.expires === expires &&
+        isWithin(data.fields.scopes, row.fields.scopes)
+      if (!isUnchanged)
+        throw new OAuthError('invalid_request', 'The subject token is no longer valid.')
+      return tx.tokens.insert(sealedToken(context, data))
+    })
+    if (childId !== undefined) bounds.narrowed(id)
+    return childId
+  })
 
 // Verify the bounds here again, so that a faulty grant or extension cannot widen a token.
-const mustBeNarrower = (child: Omit<TokenFields, 'id'>, parent: Token): void => {
+const mustBeNarrower = (child: NewToken['fields'], parent: TokenFields): void => {
   const { scopes, resources, keyThumbprint } = parent
   if (!isWithin(child.scopes, scopes))
     throw new OAuthError('invalid_scope', 'The subject token does not have all requested scopes.')

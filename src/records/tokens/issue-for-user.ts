@@ -13,16 +13,9 @@ import {
 } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
 import type { About } from '../audit/audit-trail.ts'
-import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { revokeReusedCode } from './end-tokens.ts'
-import {
-  endOfRefresh,
-  issuedFor,
-  newSecrets,
-  newTokenFields,
-  save,
-  sealedToken,
-} from './token-row.ts'
+import type { RecordsContext } from '../context.ts'
+import { endWithin, revokeReusedCode } from './end-tokens.ts'
+import { endOfRefresh, issuedFor, newTokenFields, save, sealedToken } from './token-row.ts'
 
 /**
  * The margin below the limit `authorizationsPerApplication`. Within this margin, the limit is enforced again after the
@@ -58,57 +51,52 @@ export const issueForUser = async (
     code?.keptUntil ?? fields.createdAt + context.settings.authorizationCodeExpiresIn * 1000
   let isNearLimit = false
   try {
-    const issued = await retryOnCollision(() =>
-      save(
-        context,
-        redemption,
-        newSecrets(context, { ...fields, refreshExpires }),
-        async (data) => {
-          const authorization: NewAuthorization = {
-            clientKey: client.clientKey,
-            userId: subject.id,
-            scopes: data.fields.scopes,
-            resources,
-            codeDigest,
-            code: code?.binding ?? null,
-            userAgent: storedUserAgent(redemption.under?.userAgent ?? ''),
-            createdAt: fields.createdAt,
-            expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
-            revokedAt: null,
-          }
-          const tokenOf = (authorizationId: number) => {
-            const { scopes, resources, createdAt } = authorization
-            const granted = { scopes, resources, createdAt }
-            return sealedToken(context, {
-              ...data,
-              granted,
-              fields: { ...data.fields, authorizationId },
-            })
-          }
-          const about = issuedFor(redemption, data.fields, grant)
-          const login = loginOf(redemption, data.fields.scopes, context)
-          const rows = { authorization, tokenOf, login }
-          const atOnce = await insertAtOnce(redemption, rows, about, context)
-          if (atOnce) return { id: atOnce.tokenId, authorizationId: atOnce.authorizationId }
-          return turns.transaction(store, row, async (tx) => {
-            const authorizationId = await tx.authorizations.insertOnce(authorization)
-            if (authorizationId === undefined) throw new CodeWasRedeemed()
-            await mustStillHold(redemption, context, tx)
-            const tokenId = await tx.tokens.insert(tokenOf(authorizationId))
-            if (tokenId === undefined) throw new UniqueViolation()
-            await context.audit.add(tx, 'token.issued', { ...about, tokenId, authorizationId })
-            if (login) await tx.clientLogins.insert({ ...login, authorizationId })
-            isNearLimit = await endOldest(redemption, context, tx)
-            return { id: tokenId, authorizationId }
+    const issued = await save(
+      context,
+      redemption,
+      { fields: { ...fields, refreshExpires } },
+      async (data) => {
+        const authorization: NewAuthorization = {
+          clientKey: client.clientKey,
+          userId: subject.id,
+          scopes: data.fields.scopes,
+          resources,
+          codeDigest,
+          code: code?.binding ?? null,
+          userAgent: storedUserAgent(redemption.under?.userAgent ?? ''),
+          createdAt: fields.createdAt,
+          expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
+          revokedAt: null,
+        }
+        const tokenOf = (authorizationId: number) =>
+          sealedToken(context, {
+            ...data,
+            granted: authorization,
+            fields: { ...data.fields, authorizationId },
           })
-        },
-      ),
+        const about = issuedFor(redemption, data.fields, grant)
+        const login = loginOf(redemption, data.fields.scopes, context)
+        const rows = { authorization, tokenOf, login }
+        const atOnce = await insertAtOnce(redemption, rows, about, context)
+        if (atOnce) return { id: atOnce.tokenId, authorizationId: atOnce.authorizationId }
+        return turns.transaction(store, row, async (tx) => {
+          const authorizationId = await tx.authorizations.insertOnce(authorization)
+          if (authorizationId === undefined) throw new CodeWasRedeemed()
+          await mustStillHold(redemption, context, tx)
+          const tokenId = await tx.tokens.insert(tokenOf(authorizationId))
+          if (tokenId === undefined) throw new UniqueViolation()
+          await context.audit.add(tx, 'token.issued', { ...about, tokenId, authorizationId })
+          if (login) await tx.clientLogins.insert({ ...login, authorizationId })
+          isNearLimit = await endOldest(redemption, context, tx)
+          return { id: tokenId, authorizationId }
+        })
+      },
     )
     if (isNearLimit) await endOldestOfAll(redemption, context)
     return issued
   } catch (error) {
     if (error instanceof CodeWasRedeemed && code)
-      throw await revokeReusedCode(code.kind, code.value, context)
+      throw (await revokeReusedCode(code.kind, code.value, context)) ?? error
     throw error
   }
 }
@@ -178,18 +166,16 @@ const endOldest = async (
   context: RecordsContext,
   tx: Store,
 ): Promise<boolean> => {
-  const { clock, settings, audit } = context
+  const { settings } = context
   const { clientId, name } = client
   const most = settings.authorizationsPerApplication
   const near = Math.min(most, concurrentExchanges)
   const found = await tx.authorizations.listExceeding(subject.id, clientId, most - near)
-  for (const authorizationId of found.slice(near)) {
-    if (!(await tx.authorizations.revoke(authorizationId, clock()))) continue
+  for (const id of found.slice(near)) {
+    const authorization = { id, clientId, userId: subject.id }
+    if (!(await endWithin(tx, authorization, name, context))) continue
     // A logout revokes the authorization of each stored login, so their number must be limited too.
-    if (settings.openidConnect) await tx.clientLogins.delete({ id: String(authorizationId) })
-    const details = { ending: null }
-    const about = { userId: subject.id, clientId, authorizationId, subject: name, details }
-    await audit.add(tx, 'token.revoked', about)
+    if (settings.openidConnect) await tx.clientLogins.delete({ id: String(id) })
   }
   return found.length > 0
 }

@@ -1,11 +1,5 @@
-import { digestOf } from '../../crypto/digest.ts'
 import { newPersonalTokenValue } from '../../crypto/personal-token-value.ts'
-import {
-  accessClaims,
-  blankToken,
-  type NewToken,
-  type TokenFields,
-} from '../../model/entities/token.ts'
+import { blankToken, type TokenFields } from '../../model/entities/token.ts'
 import { validName } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import {
@@ -28,16 +22,17 @@ import type { Cursor, Page } from '../../store/contract/page.ts'
 import type {
   PersonalTokenRow,
   PersonalTokenSummary,
-  StoredToken,
   TokenUse,
 } from '../../store/contract/tokens.ts'
+import type { Store } from '../../store/store.ts'
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
 import { changesOf } from '../audit/changes.ts'
 import { insertPersonalClient, rewritePersonalClient } from '../clients/insert-client.ts'
 import { earliestRow, type RecordsContext, retryOnCollision } from '../context.ts'
 import { refusedRow } from '../seals/refused-row.ts'
-import { endingOf, endingOfRow } from './token-ending.ts'
-import { sealedToken } from './token-row.ts'
+import { endingOf, revokeToken } from './end-tokens.ts'
+import { openedAccess } from './token-finder.ts'
+import { earlier, sealedToken } from './token-row.ts'
 
 /** The options of a new personal token. */
 export interface PersonalTokenOptions {
@@ -125,8 +120,50 @@ export class PersonalTokens {
    * does not expire.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
-  create(name: string, userId: UserId, options?: PersonalTokenOptions): Promise<PersonalToken> {
-    return createPersonalToken(name, userId, options, this.#context)
+  async create(
+    name: string,
+    userId: UserId,
+    options: PersonalTokenOptions = {},
+  ): Promise<PersonalToken> {
+    checkOptions(options)
+    const { scopes = [], isInternal = false, expiresIn, most } = options
+    const { store, turns, clock, scopes: registry, audit } = this.#context
+    const checked = { name: validName(name), scopes: registry.validated(scopes) }
+    checkLife(expiresIn)
+    return turns.transaction(store, `user ${userId}`, async (tx) => {
+      const within = { ...this.#context, store: tx }
+      if (most !== undefined) await checkRoom({ userId, most }, within)
+      const client = await insertPersonalClient(checked.name, userId, checked.scopes, within)
+      const now = clock()
+      const fields = {
+        ...blankToken,
+        clientId: client.clientId,
+        clientKey: client.clientKey,
+        userId: client.userId,
+        expires: expiresIn === undefined ? null : now + expiresIn * 1000,
+        scopes: checked.scopes,
+        isPersonal: true,
+        isInternal,
+        createdAt: now,
+      }
+      const token = await retryOnCollision(async () => {
+        const accessToken = newValue(within)
+        const id = await tx.tokens.insert(sealedToken(within, { fields, accessToken }))
+        return id === undefined
+          ? undefined
+          : new TokenWithValue({ ...fields, id }, registry, accessToken)
+      })
+      await audit.add(tx, 'personal_token.created', {
+        ...ofToken(token, checked.name),
+        isRoutine: isInternal,
+        details: {
+          scopes: fields.scopes,
+          expires: fields.expires,
+          ending: endingOf(token.accessToken),
+        },
+      })
+      return token
+    })
   }
 
   /** Lists a user's personal tokens, without internal tokens. */
@@ -166,10 +203,8 @@ export class PersonalTokens {
 
   /** Returns the user's personal token with this ID; undefined for an internal token or a token of another user. */
   async find(userId: UserId, id: number): Promise<ManagedToken | undefined> {
-    const row = await this.#context.store.tokens.personal(id, this.#context.clock())
-    if (row?.fields.userId !== userId || row.fields.isInternal) return undefined
-    const earliest = await earliestRow(userId, this.#context)
-    return row.fields.createdAt >= earliest ? this.#managed(row) : undefined
+    const row = await personalOf(userId, id, this.#context)
+    return row && this.#managed(row)
   }
 
   /**
@@ -212,41 +247,26 @@ export class PersonalTokens {
       for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
         // Delete the children. A child may hold a scope that the change removes, or may outlive the new expiry.
         await tx.tokens.delete({ parentId: row.fields.id })
-        const value = this.#valueOf(row)
-        if (value !== undefined) {
-          const end = expires === undefined ? row.fields.expires : expires
-          const isFormer = row.successorId !== null
-          const fields = {
-            ...row.fields,
-            scopes: scopes ?? row.fields.scopes,
-            expires: isFormer ? earlier(row.fields.expires, end) : end,
-          }
-          await tx.tokens.rewrite(row.fields.id, this.#sealed(fields, value, row.successorId))
+        const accessToken = openedAccess(row, context)
+        // Do not reseal a row that was tampered with, because it must remain invalid.
+        if (accessToken === undefined) continue
+        const { successorId } = row
+        const end = expires === undefined ? row.fields.expires : expires
+        const fields = {
+          ...row.fields,
+          scopes: scopes ?? row.fields.scopes,
+          expires: successorId === null ? end : earlier(row.fields.expires, end),
         }
+        const sealed = sealedToken(context, { fields, accessToken }, { successorId })
+        await tx.tokens.rewrite(row.fields.id, sealed)
       }
     })
   }
 
-  /**
-   * Revokes a former value of a token, but not its current value. Returns false if the former value no longer exists.
-   */
-  endFormer(token: Token, name: string): Promise<boolean> {
-    const { store, audit, keys } = this.#context
-    return store.transaction(async (tx) => {
-      const ending = endingOfRow(await tx.tokens.find(token.id), keys)
-      if ((await tx.tokens.delete({ id: token.id })) === 0) return false
-      await audit.add(tx, 'token.revoked', { ...ofToken(token, name), details: { ending } })
-      return true
-    })
-  }
-
   /** Revokes all former values of a token that are still valid. */
-  async endFormers({ token, name }: ManagedToken): Promise<void> {
-    const { store } = this.#context
-    const rows = await store.tokens.ofClient(token.clientId)
-    const former = rows.filter(({ successorId }) => successorId === token.id)
-    for (const { fields } of former)
-      await this.endFormer(new Token(fields, this.#context.scopes), name)
+  async endFormers({ token }: ManagedToken): Promise<void> {
+    for (const row of await this.#context.store.tokens.ofClient(token.clientId))
+      if (row.successorId === token.id) await revokeToken(row, this.#context)
   }
 
   /**
@@ -261,70 +281,52 @@ export class PersonalTokens {
         problem: 'overlapInvalid',
       })
     }
-    const { store, clock, audit } = this.#context
+    const { store, clock, audit, scopes: registry } = this.#context
     return retryOnCollision(() =>
       store.transaction(async (tx) => {
         const now = clock()
-        // Lock the client first, as `update` does, so that a concurrent change of scopes also applies to the former
-        // value.
-        const token = await tx.tokens.find(id)
-        if (token) await tx.clients.find(token.fields.clientId)
+        // Then a concurrent change of scopes also applies to the former value.
+        await lockClientOf(id, tx)
         const before = await tx.tokens.personal(id, now)
-        const formerValue = before && this.#valueOf(before)
+        const formerValue = before && openedAccess(before, this.#context)
         if (!before || formerValue === undefined)
           throw new InvalidField('id', 'There is no such token.')
         const { expires, createdAt } = before.fields
-        const most = maxExpiresIn === undefined ? Number.POSITIVE_INFINITY : maxExpiresIn * 1000
-        const life = Math.min(
-          expires === null ? Number.POSITIVE_INFINITY : expires - createdAt,
-          most,
+        const life = earlier(
+          expires === null ? null : expires - createdAt,
+          maxExpiresIn === undefined ? null : maxExpiresIn * 1000,
         )
         const fields = {
           ...before.fields,
           createdAt: now,
-          expires: Number.isFinite(life) ? now + life : null,
+          expires: life === null ? null : now + life,
         }
         const accessToken = newValue(this.#context)
         // The row is updated in place, so the unique index does not detect that the new value equals the former value.
         if (accessToken === formerValue) throw new UniqueViolation()
         await tx.tokens.delete({ successorId: id })
         await tx.tokens.delete({ parentId: id })
-        await tx.tokens.rewrite(id, this.#sealed(fields, accessToken))
+        await tx.tokens.rewrite(id, sealedToken(this.#context, { fields, accessToken }))
         const end = Math.min(now + overlap * 1000, expires ?? Number.POSITIVE_INFINITY)
         if (end > now) {
-          const former = this.#sealed({ ...before.fields, expires: end }, formerValue, id)
-          if ((await tx.tokens.insert(former)) === undefined) throw new UniqueViolation()
+          const former = { fields: { ...before.fields, expires: end }, accessToken: formerValue }
+          const sealed = sealedToken(this.#context, former, { successorId: id })
+          if ((await tx.tokens.insert(sealed)) === undefined) throw new UniqueViolation()
         }
         await audit.add(tx, 'personal_token.rotated', {
           ...ofToken(fields, before.name),
           isRoutine: fields.isInternal,
           details: { overlap, ending: endingOf(accessToken) },
         })
-        return withValue(fields, accessToken, this.#context, end > now ? end : null)
+        return new TokenWithValue(fields, registry, accessToken, end > now ? end : null)
       }),
     )
-  }
-
-  #sealed(
-    fields: Omit<TokenFields, 'id'>,
-    accessToken: string,
-    successorId: number | null = null,
-  ): NewToken {
-    return sealedToken(this.#context, { fields, accessToken, refreshToken: null }, { successorId })
-  }
-
-  // Returns undefined for a row that was tampered with. Do not reseal the row, because it must remain invalid.
-  #valueOf(row: StoredToken): string | undefined {
-    const value = this.#context.keys.open('token', row.accessToken, accessClaims(row))
-    return value !== undefined && digestOf('access_token', value) === row.accessDigest
-      ? value
-      : undefined
   }
 
   // Do not return a row that was tampered with: a form would write its values back under a valid seal.
   async #managed(row: PersonalTokenRow): Promise<ManagedToken | undefined> {
     const { fields, name, lastUse, usedScopes, previousExpires } = row
-    const value = this.#valueOf(row)
+    const value = openedAccess(row, this.#context)
     if (value === undefined)
       return refusedRow('token', row.accessToken, { tokenId: fields.id }, this.#context)
     const token = new Token(fields, this.#context.scopes)
@@ -332,87 +334,56 @@ export class PersonalTokens {
   }
 }
 
-/** Does the same as `PersonalTokens.create`. */
-export const createPersonalToken = async (
-  name: string,
+/**
+ * Finds a user's personal token; undefined for an internal token or a token of another user. Inside a transaction, locks
+ * its row.
+ */
+export const personalOf = async (
   userId: UserId,
-  options: PersonalTokenOptions | undefined = {},
+  id: number,
   context: RecordsContext,
-): Promise<PersonalToken> => {
-  checkOptions(options)
-  const { scopes = [], isInternal = false, expiresIn, most } = options
-  const { store, turns, clock, scopes: registry, audit } = context
-  const checked = { name: validName(name), scopes: registry.validated(scopes) }
-  checkLife(expiresIn)
-  return turns.transaction(store, `user ${userId}`, async (tx) => {
-    const within = { ...context, store: tx }
-    if (most !== undefined) await checkRoom({ userId, most }, within)
-    const client = await insertPersonalClient(checked.name, userId, checked.scopes, within)
-    const now = clock()
-    const fields: Omit<TokenFields, 'id'> = {
-      ...blankToken,
-      clientId: client.clientId,
-      clientKey: client.clientKey,
-      userId: client.userId,
-      expires: expiresIn === undefined ? null : now + expiresIn * 1000,
-      scopes: checked.scopes,
-      isPersonal: true,
-      isInternal,
-      createdAt: now,
-    }
-    const token = await retryOnCollision(async () => {
-      const accessToken = newValue(context)
-      const row = sealedToken(within, { fields, accessToken, refreshToken: null })
-      const id = await tx.tokens.insert(row)
-      return id === undefined ? undefined : withValue({ ...fields, id }, accessToken, context)
-    })
-    const { scopes, expires } = fields
-    await audit.add(tx, 'personal_token.created', {
-      ...ofToken(token, checked.name),
-      isRoutine: isInternal,
-      details: { scopes, expires, ending: endingOf(token.accessToken) },
-    })
-    return token
-  })
+): Promise<PersonalTokenRow | undefined> => {
+  const row = await context.store.tokens.personal(id, context.clock())
+  if (row?.fields.userId !== userId || row.fields.isInternal) return undefined
+  return row.fields.createdAt >= (await earliestRow(userId, context)) ? row : undefined
+}
+
+/** Locks the client of a token. Every transaction that changes a personal token locks its client first. */
+export const lockClientOf = async (id: number, { tokens, clients }: Store): Promise<void> => {
+  const token = await tokens.find(id)
+  if (token) await clients.find(token.fields.clientId)
 }
 
 const newValue = ({ settings, random }: RecordsContext): string =>
   newPersonalTokenValue(settings.tokenPersonalPrefix, settings.tokenPersonalSaltLen, random)
-
-const withValue = (
-  fields: TokenFields,
-  accessToken: string,
-  { scopes }: RecordsContext,
-  previousExpires: number | null = null,
-): RotatedPersonalToken => new TokenWithValue(fields, scopes, { accessToken, previousExpires })
 
 const timeText = (at: number | null): string | null =>
   at === null ? null : new Date(at).toISOString()
 
 /** A token with its value. Accessors are not enumerable, so logging or storing the token does not reveal the value. */
 class TokenWithValue extends Token implements RotatedPersonalToken {
-  readonly #secrets: Pick<RotatedPersonalToken, 'accessToken' | 'previousExpires'>
+  readonly #accessToken: string
+  readonly #previousExpires: number | null
 
   constructor(
     fields: TokenFields,
     scopes: ScopeRegistry,
-    secrets: Pick<RotatedPersonalToken, 'accessToken' | 'previousExpires'>,
+    accessToken: string,
+    previousExpires: number | null = null,
   ) {
     super(fields, scopes)
-    this.#secrets = secrets
+    this.#accessToken = accessToken
+    this.#previousExpires = previousExpires
   }
 
   get accessToken(): string {
-    return this.#secrets.accessToken
+    return this.#accessToken
   }
 
   get previousExpires(): number | null {
-    return this.#secrets.previousExpires
+    return this.#previousExpires
   }
 }
-
-const earlier = (one: number | null, other: number | null): number | null =>
-  one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 /**
  * Checks inside a transaction that a user may create a token.

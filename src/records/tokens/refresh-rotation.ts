@@ -1,24 +1,19 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import type { Authorization } from '../../model/entities/authorization.ts'
 import { type RotatedRefreshToken, rotationClaims } from '../../model/entities/rotated-token.ts'
-import type { Granted, TokenFields } from '../../model/entities/token.ts'
-import { accessClaims, refreshClaims } from '../../model/entities/token.ts'
+import { type Granted, type NewToken, refreshClaims } from '../../model/entities/token.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { RefreshRedemption } from '../../model/redemption.ts'
+import type { TokenData } from '../../model/save-token.ts'
 import { isWithin } from '../../model/scope.ts'
 import { type FoundToken, type IssuedToken, isActive, Token } from '../../model/token.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
-import { ofAuthorization } from '../audit/audit-trail.ts'
-import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { ofToken } from '../audit/audit-trail.ts'
+import type { RecordsContext } from '../context.ts'
+import { endReused, findRotated } from './end-tokens.ts'
 import { insertChild } from './exchange-token.ts'
-import {
-  fieldsAfterRefresh,
-  noteRefresh,
-  refreshInPlace,
-  refusedRefresh,
-} from './refresh-in-place.ts'
-import { findByRefresh, stateOf } from './token-finder.ts'
-import { newSecrets, save, sealedToken } from './token-row.ts'
+import { sectorOfToken } from './sector-of-token.ts'
+import { findByRefresh, openedAccess, stateOf } from './token-finder.ts'
+import { boundTo, endOfRefresh, save, sealedToken, secondsUntil } from './token-row.ts'
 
 /**
  * Redeems a refresh token. With the security profile `fapi2`, the refresh token of a confidential client does not
@@ -31,37 +26,30 @@ export const redeemRefreshToken = async (
   redemption: RefreshRedemption,
   context: RecordsContext,
 ): Promise<IssuedToken> => {
-  const { current, client } = redemption
+  const { current, client, presented } = redemption
   if (current && context.settings.securityProfile === 'fapi2' && client.isConfidential)
-    return refreshInPlace(redemption, current, context)
-  for (let pair = current, tries = 0; pair && tries < maxTries; tries += 1) {
+    return refreshed(redemption, current, context, rewrite, presented)
+  for (let pair = current, tries = 1; ; tries += 1) {
     try {
-      return await rotate(redemption, pair, context)
+      if (pair) return await refreshed(redemption, pair, context, rotate)
     } catch (error) {
       if (!(error instanceof LostRace)) throw error
     }
-    // A concurrent request rotated the token first, so this request presents a rotated token.
-    const rotated = await findRotated(redemption, context)
+    // If a concurrent request rotated the token first, this request presents a rotated token.
+    const rotated = await findRotated(presented, context)
     if (rotated) return replay(redemption, rotated, context)
-    // A concurrent request has only revoked the access token, so the refresh token can still be rotated.
-    const found = await findByRefresh(redemption.presented, context)
+    if (!pair || tries > maxTries) throw refusedRefresh()
+    // If a concurrent request has only revoked the access token, the refresh token can still be rotated.
+    const found = await findByRefresh(presented, context)
     pair = found && { ...pair, found }
   }
-  const rotated = await findRotated(redemption, context)
-  if (!rotated) throw refusedRefresh()
-  return replay(redemption, rotated, context)
 }
 
-const findRotated = async (
-  { presented }: RefreshRedemption,
-  { store, keys }: RecordsContext,
-): Promise<RotatedRefreshToken | undefined> => {
-  const rotated = await store.tokens.findRotated(digestOf('refresh_token', presented))
-  return rotated && keys.isIntact(rotated.seal, rotationClaims(rotated)) ? rotated : undefined
-}
+const refusedRefresh = (): OAuthError =>
+  new OAuthError('invalid_grant', 'The refresh token is not valid.')
 
-/** The maximum number of attempts while concurrent requests revoke access tokens. */
-const maxTries = 3
+/** The maximum number of further attempts while concurrent requests revoke access tokens. */
+const maxTries = 2
 
 /** A concurrent request has changed the token first. */
 class LostRace extends Error {}
@@ -75,48 +63,111 @@ const parametersOf = (
     ? parameters
     : JSON.stringify([parameters, resources ?? null, keyThumbprint])
 
-const rotate = async (
+/** A pair of tokens that a refresh replaces. */
+interface Refresh {
+  readonly redemption: RefreshRedemption
+  readonly found: FoundToken
+  readonly authorizationId: number
+  /** The new expiry of the authorization, unless its current expiry is later. */
+  readonly endsAt: number
+}
+
+/**
+ * Issues the tokens of a refresh.
+ * @param write writes the row of the tokens
+ * @param refreshToken the new refresh token. Default: a random value
+ * @throws OAuthError if a key-bound token would lose its key, if the token has no authorization, or if a scope is
+ * internal; ScopeDoesNotExists for a scope that is not registered
+ */
+const refreshed = async (
   redemption: RefreshRedemption,
   { found, scopes }: NonNullable<RefreshRedemption['current']>,
   context: RecordsContext,
+  write: (refresh: Refresh, data: TokenData, context: RecordsContext) => Promise<void>,
+  refreshToken?: string,
 ): Promise<IssuedToken> => {
-  const { token, authorization } = found
+  const { token, authorization, user } = found
   const { authorizationId } = token
-  if (authorizationId === null || !authorization) throw refusedRefresh()
-  const presented = digestOf('refresh_token', redemption.presented)
-  const fields = await fieldsAfterRefresh(redemption, { found, scopes }, context)
-  const now = fields.createdAt
-  const issued = await retryOnCollision(() =>
-    save(
-      context,
-      redemption,
-      { ...newSecrets(context, fields), granted: authorization },
-      async (data) => {
-        const former = formerOf(found, data.fields, context)
-        const next = sealedToken(context, data, former)
-        const rotated = {
-          digest: presented,
-          authorizationId,
-          successor: next.refreshDigest ?? presented,
-          parameters: parametersOf(redemption, fields.keyThumbprint),
-          rotatedAt: now,
-        }
-        const isRotated = await context.store.tokens.rotate({
-          id: token.id,
-          replaced: { accessDigest: found.accessDigest, expires: token.expires },
-          next,
-          rotated: { ...rotated, seal: context.keys.sealRow(rotationClaims(rotated)) },
-          mayBeExchanged: context.settings.tokenExchange,
-          endsAt: Math.max(data.fields.expires ?? 0, data.fields.refreshExpires ?? 0),
-        })
-        if (!isRotated) throw new LostRace()
-        context.bounds.rotated(authorizationId)
-        return token.id
-      },
-    ),
-  )
-  await noteRefresh(issued, found, context)
+  const key = boundTo(redemption.keyThumbprint)
+  // A key-bound token remains bound, even if DPoP was disabled after the token was issued.
+  const losesKey = token.keyThumbprint !== null && key.keyThumbprint === null
+  if (authorizationId === null || !authorization || losesKey) throw refusedRefresh()
+  const createdAt = context.clock()
+  const fields = {
+    ...token,
+    ...key,
+    sector: await sectorOfToken(token, redemption.client, context.store),
+    scopes: context.scopes.issuable(scopes),
+    resources: redemption.resources ?? authorization.resources,
+    createdAt,
+    expires: createdAt + context.settings.tokenExpiresIn * 1000,
+    refreshExpires: endOfRefresh(context, createdAt, authorization.createdAt),
+  }
+  const given = {
+    fields,
+    granted: authorization,
+    ...(refreshToken !== undefined && { refreshToken }),
+  }
+  const issued = await save(context, redemption, given, async (data) => {
+    const { expires, refreshExpires } = data.fields
+    const endsAt = Math.max(expires ?? 0, refreshExpires ?? 0)
+    await write({ redemption, found, authorizationId, endsAt }, data, context)
+    return token.id
+  })
+  await context.audit.addRoutine(context.store, 'token.refreshed', {
+    ...ofToken(issued.token, found.client.name),
+    userEmail: user?.email ?? null,
+    details: { scopes: issued.token.scopes },
+  })
   return issued
+}
+
+/**
+ * Writes a new access token for the same refresh token. FAPI 2.0 Security Profile §5.3.2.1 (9) forbids rotation,
+ * because the refresh token of a confidential client is bound to the credentials of the client.
+ */
+const rewrite = async (
+  { redemption: { presented }, found: { token }, authorizationId, endsAt }: Refresh,
+  data: TokenData,
+  context: RecordsContext,
+): Promise<void> => {
+  const { id } = token
+  await context.turns.transaction(context.store, `token ${id}`, async (tx) => {
+    // Update the authorization before its token, like a revocation, to avoid a deadlock.
+    await tx.authorizations.extend(authorizationId, endsAt)
+    const row = await tx.tokens.hold(id)
+    if (row?.refreshDigest !== digestOf('refresh_token', presented)) throw refusedRefresh()
+    await tx.tokens.rewrite(id, sealedToken(context, data))
+    await tx.tokens.delete({ parentId: id })
+  })
+}
+
+const rotate = async (
+  { redemption, found, authorizationId, endsAt }: Refresh,
+  data: TokenData,
+  context: RecordsContext,
+): Promise<void> => {
+  const { store, keys, settings, bounds } = context
+  const { token, accessDigest } = found
+  const digest = digestOf('refresh_token', redemption.presented)
+  const next = sealedToken(context, data, formerOf(found, data.fields, context))
+  const rotated = {
+    digest,
+    authorizationId,
+    successor: next.refreshDigest ?? digest,
+    parameters: parametersOf(redemption, data.fields.keyThumbprint),
+    rotatedAt: data.fields.createdAt,
+  }
+  const isRotated = await store.tokens.rotate({
+    id: token.id,
+    replaced: { accessDigest, expires: token.expires },
+    next,
+    rotated: { ...rotated, seal: keys.sealRow(rotationClaims(rotated)) },
+    mayBeExchanged: settings.tokenExchange,
+    endsAt,
+  })
+  if (!isRotated) throw new LostRace()
+  bounds.rotated(authorizationId)
 }
 
 /**
@@ -127,7 +178,7 @@ const rotate = async (
  */
 const formerOf = (
   { token, accessDigest, isAccessIntact = false }: FoundToken,
-  next: Omit<TokenFields, 'id'>,
+  next: NewToken['fields'],
   { settings: { refreshTokenLeeway } }: RecordsContext,
 ): { readonly formerDigest: Digest; readonly formerExpires: number } | undefined => {
   const hasSame = (name: 'scopes' | 'resources') =>
@@ -153,39 +204,36 @@ const replay = async (
   // Refuse another client, which must not be able to revoke the authorization. A revoked authorization has no tokens.
   if (authorization?.clientId !== redemption.client.clientId || authorization.revokedAt !== null)
     throw refusedRefresh()
+  const reused = async () => {
+    await endReused('refresh_token', authorization, context)
+    return refusedRefresh()
+  }
 
   const current = await store.tokens.ofAuthorization(authorization.id)
   const isLatest = current?.refreshDigest === rotated.successor
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
   // A public client has no credentials. Therefore, require the key to which the tokens are bound (RFC 9449 §5).
   const { client, keyThumbprint } = redemption
-  const boundTo = current?.fields.keyThumbprint ?? null
-  const mustHold = boundTo !== null && !client.isConfidential
-  if (mustHold && keyThumbprint !== boundTo) throw refusedRefresh()
-  if (!current || !isLatest || !withinLeeway)
-    throw await reused(authorization, client.name, context)
-  const hasOtherKey = keyThumbprint !== undefined && keyThumbprint !== boundTo
-  const firstKey = hasOtherKey ? boundTo : (keyThumbprint ?? null)
+  const bound = current?.fields.keyThumbprint ?? null
+  const mustHold = bound !== null && !client.isConfidential
+  if (mustHold && keyThumbprint !== bound) throw refusedRefresh()
+  if (!current || !isLatest || !withinLeeway) throw await reused()
+  const hasOtherKey = keyThumbprint !== undefined && keyThumbprint !== bound
+  const firstKey = hasOtherKey ? bound : (keyThumbprint ?? null)
   if (rotated.parameters !== parametersOf(redemption, firstKey)) throw refusedRefresh()
   try {
     const successor = await store.tokens.findByAccess(current.accessDigest)
     if (successor?.fields.clientId !== client.clientId) throw refusedRefresh()
     const same = await sameResponse(successor, authorization, context)
     if (!hasOtherKey) return same
-    return await withOtherKey(keyThumbprint, same, { redemption, successor, context })
+    return await withOtherKey(redemption, successor, same, context)
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     // If a concurrent request has redeemed the successor in the meantime, this request is a reuse.
     const latest = await store.tokens.ofAuthorization(authorization.id)
     if (!latest || latest.refreshDigest === rotated.successor) throw error
-    throw await reused(authorization, client.name, context)
+    throw await reused()
   }
-}
-
-interface OtherKey {
-  readonly redemption: RefreshRedemption
-  readonly successor: TokenWithState
-  readonly context: RecordsContext
 }
 
 /**
@@ -193,23 +241,22 @@ interface OtherKey {
  * client is bound to the credentials of the client, so the client may use several keys (RFC 9449 §5).
  */
 const withOtherKey = async (
-  keyThumbprint: string,
-  same: IssuedToken,
-  { redemption, successor, context }: OtherKey,
+  redemption: RefreshRedemption,
+  { fields, accessDigest }: TokenWithState,
+  { subject, refreshToken }: IssuedToken,
+  context: RecordsContext,
 ): Promise<IssuedToken> => {
-  const { fields, accessDigest } = successor
   const child = {
     ...fields,
+    ...boundTo(redemption.keyThumbprint),
     authorizationId: null,
     refreshExpires: null,
-    keyThumbprint,
-    tokenType: 'dpop',
     createdAt: context.clock(),
     parentId: fields.id,
     loginDigest: null,
-  } as const
-  const issued = await insertChild(redemption, { token: fields, accessDigest }, child, context)
-  return { ...issued, subject: same.subject, refreshToken: same.refreshToken }
+  }
+  const issued = await insertChild(redemption, fields, accessDigest, child, context)
+  return { ...issued, subject, refreshToken }
 }
 
 const sameResponse = async (
@@ -218,38 +265,16 @@ const sameResponse = async (
   context: RecordsContext,
 ): Promise<IssuedToken> => {
   const { keys, scopes, clock } = context
-  const { fields } = row
+  const { fields, refreshDigest } = row
   const token = new Token(fields, scopes)
   const state = await stateOf(row, context)
   if (!state || !isActive({ token, ...state })) throw refusedRefresh()
-  const { user } = state
-  const accessToken = keys.open('token', row.accessToken, accessClaims(row))
+  const accessToken = openedAccess(row, context)
   const refreshToken =
-    row.refreshToken !== null && row.refreshDigest !== null
-      ? keys.open('token', row.refreshToken, refreshClaims(row.refreshDigest, fields, granted))
+    row.refreshToken !== null && refreshDigest !== null
+      ? keys.open('token', row.refreshToken, refreshClaims(refreshDigest, fields, granted))
       : undefined
   if (accessToken === undefined || refreshToken === undefined) throw refusedRefresh()
-  const expiresIn =
-    fields.expires === null ? null : Math.max(0, Math.ceil((fields.expires - clock()) / 1000))
-  return { token, subject: user, accessToken, refreshToken, expiresIn }
-}
-
-const reused = async (
-  authorization: Authorization,
-  name: string,
-  { store, clock, log, audit }: RecordsContext,
-): Promise<OAuthError> => {
-  const { id: authorizationId } = authorization
-  await store.transaction(async (tx) => {
-    if (!(await tx.authorizations.revoke(authorizationId, clock()))) return
-    const about = { ...ofAuthorization(authorization, name), details: {} }
-    await audit.add(tx, 'refresh_token.reused', about)
-  })
-  log({
-    level: 'warn',
-    event: 'refresh_token.reused',
-    message: 'A rotated refresh token was presented again; its authorization is revoked.',
-    authorizationId,
-  })
-  return refusedRefresh()
+  const expiresIn = secondsUntil(fields.expires, clock())
+  return { token, subject: state.user, accessToken, refreshToken, expiresIn }
 }

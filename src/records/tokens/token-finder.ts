@@ -38,8 +38,14 @@ export const findToken = async (
   return refreshToken === undefined ? undefined : findByRefresh(refreshToken, context)
 }
 
-/** Returns `findToken` for a context. */
-export const tokenFinder = (context: RecordsContext) => (by: TokenQuery) => findToken(by, context)
+/**
+ * Opens the sealed access token of a row; undefined if the row was tampered with. The claims of the seal contain the
+ * digest, so the digest of the returned value is the digest of the row.
+ */
+export const openedAccess = (
+  row: StoredToken,
+  { keys }: Pick<RecordsContext, 'keys'>,
+): string | undefined => keys.open('token', row.accessToken, accessClaims(row))
 
 const findByAccess = async (
   accessToken: string,
@@ -78,12 +84,11 @@ const opened = (
   accessToken: string,
   context: RecordsContext,
 ): FoundToken | undefined | Promise<FoundToken | undefined> => {
-  const { keys, users, intact } = context
+  const { users, intact } = context
   const known = intact.tokens.get(row)
   if (known && users.areInStore) return known
   // The digest of the row matches the presented token, so the sealed value must be that token.
-  if (!known && keys.open('token', row.accessToken, accessClaims(row)) !== accessToken)
-    return refusedRow('token', row.accessToken, { tokenId: row.fields.id }, context)
+  if (!known && openedAccess(row, context) !== accessToken) return refusedToken(row, context)
   const state = stateOf(row, context)
   if (state instanceof Promise) return state.then((now) => now && foundToken(row, now, context))
   const found = foundToken(row, state, context)
@@ -97,35 +102,35 @@ const openedFormer = async (
   context: RecordsContext,
 ): Promise<FoundToken | undefined> => {
   const { fields, formerDigest, formerExpires } = row
-  if (!isIntact(row, context))
-    return refusedRow('token', row.accessToken, { tokenId: row.fields.id }, context)
+  if (openedAccess(row, context) === undefined) return refusedToken(row, context)
   const state = await stateOf(row, context)
   if (!state || formerDigest === null || formerExpires === null) return undefined
-  const former = {
-    ...row,
-    fields: { ...fields, expires: formerExpires },
-    accessDigest: formerDigest,
-  }
-  return frozen({ ...foundToken(former, state, context), isFormer: true })
+  const former = { ...row, fields: { ...fields, expires: formerExpires } }
+  return foundToken({ ...former, accessDigest: formerDigest }, state, context, { isFormer: true })
 }
 
-const isIntact = (row: StoredToken, { keys }: RecordsContext): boolean => {
-  const value = keys.open('token', row.accessToken, accessClaims(row))
-  return value !== undefined && digestOf('access_token', value) === row.accessDigest
-}
+const refusedToken = (
+  { fields, accessToken }: TokenWithState,
+  context: RecordsContext,
+  sealed = accessToken,
+): Promise<undefined> => refusedRow('token', sealed, { tokenId: fields.id }, context)
 
 const foundToken = (
   row: TokenWithState,
   { user, client }: State,
   { scopes }: RecordsContext,
+  others?: Partial<FoundToken>,
 ): FoundToken => {
   const { fields, accessDigest, lastUse } = row
+  // A refresh may request every scope of the authorization, and checks which scopes the client is still allowed to have.
+  const now = others?.authorization ? fields : { ...fields, scopes: scopesNow(row) }
   return frozen({
-    token: new Token({ ...fields, scopes: scopesNow(row) }, scopes),
+    token: new Token(now, scopes),
     accessDigest,
     lastUsedAt: lastUse?.at ?? null,
     user,
     client: frozen(client),
+    ...others,
   })
 }
 
@@ -134,23 +139,20 @@ const openedRefresh = async (
   refreshToken: string,
   context: RecordsContext,
 ): Promise<FoundToken | undefined> => {
-  const { keys, scopes, clock } = context
-  const { fields, authorization } = row
-  if (row.refreshDigest === null || row.refreshToken === null) return undefined
-  const claims = refreshClaims(row.refreshDigest, fields, authorization)
-  if (keys.open('token', row.refreshToken, claims) !== refreshToken)
-    return refusedRow('token', row.refreshToken, { tokenId: fields.id }, context)
+  const { fields, refreshDigest, authorization } = row
+  if (refreshDigest === null || row.refreshToken === null) return undefined
+  const claims = refreshClaims(refreshDigest, fields, authorization)
+  if (context.keys.open('token', row.refreshToken, claims) !== refreshToken)
+    return refusedToken(row, context, row.refreshToken)
   const state = await stateOf(row, context)
-  if (!state) return undefined
-  return frozen({
-    token: new Token(fields, scopes),
-    accessDigest: row.accessDigest,
-    isAccessIntact: !isExpired(fields.expires, clock()) && isIntact(row, context),
-    lastUsedAt: row.lastUse?.at ?? null,
-    user: state.user,
-    client: frozen(state.client),
-    authorization: authorization && frozen(authorization),
-  })
+  return (
+    state &&
+    foundToken(row, state, context, {
+      isAccessIntact:
+        !isExpired(fields.expires, context.clock()) && openedAccess(row, context) !== undefined,
+      authorization: frozen(authorization),
+    })
+  )
 }
 
 /** Returns the scopes of a token that the client is still allowed to have. */

@@ -9,93 +9,105 @@ import {
 } from '../../model/entities/token.ts'
 import type { Redemption, RefreshRedemption } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
-import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
+import { isWithin } from '../../model/scope.ts'
 import { sectorOf, sectorSince } from '../../model/sector.ts'
 import { type IssuedToken, Token, type TokenSubject } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
+import { UniqueViolation } from '../../store/contract/errors.ts'
 import { type About, type AboutToken, ofToken } from '../audit/audit-trail.ts'
-import type { RecordsContext } from '../context.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
+
+/** A redemption that issues the first token, with all fields of the token. */
+type FirstRedemption = Exclude<Redemption, RefreshRedemption>
 
 /**
  * Returns the fields of a new bearer or DPoP token without an authorization.
  * @throws ScopeDoesNotExists, OAuthError `invalid_scope`
  */
 export const newTokenFields = (
-  { settings, clock, scopes }: RecordsContext,
-  redemption: Exclude<Redemption, RefreshRedemption>,
+  { settings, clock, scopes: registry }: RecordsContext,
+  redemption: FirstRedemption,
   userId: UserId | null,
-): Omit<TokenFields, 'id'> => {
-  const { client, resources = [], keyThumbprint: bound, loginDigest = null } = redemption
-  const now = clock()
-  const keyThumbprint = bound ?? null
+): NewToken['fields'] => {
+  const { type, client, scopes, resources = [], loginDigest = null } = redemption
+  const createdAt = clock()
   return {
     ...blankToken,
+    ...boundTo(redemption.keyThumbprint),
     clientId: client.clientId,
     clientKey: client.clientKey,
     userId,
-    tokenType: keyThumbprint === null ? 'bearer' : 'dpop',
-    expires: now + settings.tokenExpiresIn * 1000,
-    scopes: checkedScopes(redemption, scopes),
-    createdAt: now,
+    expires: createdAt + settings.tokenExpiresIn * 1000,
+    // A child of a personal token may have an internal scope of its parent.
+    scopes: type === 'narrowing' ? registry.validated(scopes) : registry.issuable(scopes),
+    createdAt,
     resources,
-    keyThumbprint,
-    sector: sectorIn(redemption),
+    sector:
+      type === 'user'
+        ? sectorSince(sectorOf(client, redemption.receivedAt), redemption.reusedSince ?? null)
+        : sectorOf(client),
     loginDigest,
   }
 }
 
-const sectorIn = (redemption: Exclude<Redemption, RefreshRedemption>): string | null => {
-  if (redemption.type !== 'user') return sectorOf(redemption.client)
-  const { client, receivedAt, reusedSince = null } = redemption
-  return sectorSince(sectorOf(client, receivedAt), reusedSince)
-}
-
-// A child of a personal token may have an internal scope of its parent.
-const checkedScopes = (
-  { type, scopes }: Exclude<Redemption, RefreshRedemption>,
-  registry: ScopeRegistry,
-): readonly string[] =>
-  type === 'narrowing' ? registry.validated(scopes) : registry.issuable(scopes)
-
-/** Creates the secrets of a token record. Creates a refresh token only if `refreshExpires` is set. */
-export const newSecrets = (
-  { random }: RecordsContext,
-  fields: Omit<TokenFields, 'id'>,
-): TokenData => ({
-  fields,
-  accessToken: randomString(bits256, random),
-  refreshToken: fields.refreshExpires === null ? null : randomString(bits256, random),
+/** Returns the type of a token that is bound to a key, or of a bearer token. */
+export const boundTo = (
+  keyThumbprint: string | null = null,
+): Pick<TokenFields, 'tokenType' | 'keyThumbprint'> => ({
+  tokenType: keyThumbprint === null ? 'bearer' : 'dpop',
+  keyThumbprint,
 })
 
-/** Saves a token. If the application passed `saveToken`, calls `saveToken` with a function that saves the token. */
-export const save = async (
+/** A token to save. The missing secrets are drawn; a refresh token only if `refreshExpires` is set. */
+type GivenToken = Pick<TokenData, 'fields'> & Partial<TokenData>
+
+/**
+ * Saves a token. If the application passed `saveToken`, calls `saveToken` with a function that saves the token.
+ * @param persist returns the ID. If it returns undefined or throws `UniqueViolation`, a secret is taken, and the save is
+ * repeated with other secrets.
+ */
+export const save = (
   context: RecordsContext,
   request: Redemption,
-  drawn: TokenData,
-  persist: (data: TokenData) => Promise<number | Pick<TokenFields, 'id' | 'authorizationId'>>,
-): Promise<IssuedToken> => {
-  const { saveToken, scopes } = context
-  const data = context.mint ? await minted(drawn, context) : drawn
-  let { accessToken } = data
-  const write = async (changed?: TokenData): Promise<Token> => {
-    const row = changed ? await mintedAnew(data, restricted(data, changed), context) : data
-    accessToken = row.accessToken
-    const made = await persist(row)
-    return new Token({ ...row.fields, ...(typeof made === 'number' ? { id: made } : made) }, scopes)
-  }
-  // The application may call `next` several times, but the token is saved only once.
-  let saved: Promise<Token> | undefined
-  const next = (changed?: TokenData): Promise<Token> => {
-    saved ??= write(changed)
-    return saved
-  }
-  const token = saveToken ? await saveToken(data, request, next) : await next()
-  const { createdAt } = data.fields
-  const expiresIn =
-    token.expires === null ? null : Math.max(0, Math.ceil((token.expires - createdAt) / 1000))
-  const { refreshToken } = data
-  return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
-}
+  given: GivenToken,
+  persist: (
+    data: TokenData,
+  ) => Promise<number | Pick<TokenFields, 'id' | 'authorizationId'> | undefined>,
+): Promise<IssuedToken> =>
+  retryOnCollision(async () => {
+    const { saveToken, scopes } = context
+    const drawn = withSecrets(given, context)
+    const data = context.mint ? await minted(drawn, context) : drawn
+    let { accessToken } = data
+    const write = async (changed?: TokenData): Promise<Token> => {
+      const row = changed ? await mintedAnew(data, restricted(data, changed), context) : data
+      accessToken = row.accessToken
+      const made = await persist(row)
+      if (made === undefined) throw new UniqueViolation()
+      const ids = typeof made === 'number' ? { id: made } : made
+      return new Token({ ...row.fields, ...ids }, scopes)
+    }
+    // The application may call `next` several times, but the token is saved only once.
+    let saved: Promise<Token> | undefined
+    const next = (changed?: TokenData): Promise<Token> => {
+      saved ??= write(changed)
+      return saved
+    }
+    const token = saveToken ? await saveToken(data, request, next) : await next()
+    const { refreshToken, fields } = data
+    const expiresIn = secondsUntil(token.expires, fields.createdAt)
+    return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
+  })
+
+const withSecrets = (given: GivenToken, { random }: RecordsContext): TokenData => ({
+  accessToken: randomString(bits256, random),
+  refreshToken: given.fields.refreshExpires === null ? null : randomString(bits256, random),
+  ...given,
+})
+
+/** Returns the seconds until a token expires, for `expires_in`; null: the token does not expire. */
+export const secondsUntil = (expires: number | null, now: number): number | null =>
+  expires === null ? null : Math.max(0, Math.ceil((expires - now) / 1000))
 
 // A token without an expiry is never a JWT, because a server that verifies JWTs with the published keys would accept a
 // revoked token forever.
@@ -129,13 +141,14 @@ const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
   if (!isWithin(fields.scopes, scopes)) throw new Error('saveToken must not add scopes.')
   if (fields.expires !== null && !Number.isSafeInteger(fields.expires))
     throw new TypeError('saveToken must return expires in milliseconds since the epoch.')
-  const earlier =
-    expires === null || fields.expires === null
-      ? (fields.expires ?? expires)
-      : Math.min(expires, fields.expires)
   const distinct = [...new Set(fields.scopes)]
-  return { ...data, fields: { ...data.fields, scopes: distinct, expires: earlier } }
+  const expiry = earlier(expires, fields.expires)
+  return { ...data, fields: { ...data.fields, scopes: distinct, expires: expiry } }
 }
+
+/** Returns the earlier of two times or the shorter of two durations. Null is later than any time. */
+export const earlier = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 /**
  * Returns the expiry of a new refresh token. Each refresh restarts the lifetime, but the setting
@@ -152,36 +165,38 @@ export const endOfRefresh = (
     : Math.min(own, authorizedAt + authorizationExpiresIn * 1000)
 }
 
-/** The fields by which a row refers to the successor or the predecessor of its access token. */
-type OtherValue = Partial<Pick<NewToken, 'successorId' | 'formerDigest' | 'formerExpires'>>
-
 /**
  * Creates the row of a token. The row contains the digest of each secret, and the secret sealed with the claims of the
  * row.
+ * @param other the successor or the predecessor of the access token
  */
 export const sealedToken = (
   { keys }: RecordsContext,
-  data: TokenData,
-  { successorId = null, formerDigest = null, formerExpires = null }: OtherValue = {},
+  {
+    fields,
+    accessToken,
+    refreshToken = null,
+    granted = fields,
+  }: GivenToken & { accessToken: string },
+  other: Partial<Pick<NewToken, 'successorId' | 'formerDigest' | 'formerExpires'>> = {},
 ): NewToken => {
-  const { fields, granted = fields } = data
-  const accessDigest = digestOf('access_token', data.accessToken)
-  const row = { fields, accessDigest, successorId, formerDigest, formerExpires }
-  const accessToken = keys.seal('token', data.accessToken, accessClaims(row))
-  if (data.refreshToken === null)
-    return { ...row, accessToken, refreshDigest: null, refreshToken: null }
-  const refreshDigest = digestOf('refresh_token', data.refreshToken)
-  const refreshToken = keys.seal(
-    'token',
-    data.refreshToken,
-    refreshClaims(refreshDigest, fields, granted),
-  )
-  return { ...row, accessToken, refreshDigest, refreshToken }
+  const { successorId = null, formerDigest = null, formerExpires = null } = other
+  const accessDigest = digestOf('access_token', accessToken)
+  const refreshDigest = refreshToken === null ? null : digestOf('refresh_token', refreshToken)
+  const row = { fields, accessDigest, refreshDigest, successorId, formerDigest, formerExpires }
+  return {
+    ...row,
+    accessToken: keys.seal('token', accessToken, accessClaims(row)),
+    refreshToken:
+      refreshToken === null || refreshDigest === null
+        ? null
+        : keys.seal('token', refreshToken, refreshClaims(refreshDigest, fields, granted)),
+  }
 }
 
 /** Returns the fields of the audit event `token.issued`. */
 export const issuedFor = (
-  redemption: Exclude<Redemption, RefreshRedemption>,
+  redemption: FirstRedemption,
   token: AboutToken & Pick<TokenFields, 'scopes'>,
   grant: string | undefined,
 ): About<'token.issued'> => {

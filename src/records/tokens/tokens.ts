@@ -1,26 +1,19 @@
-import type { OAuthError } from '../../model/oauth-error.ts'
+import { accessClaims, type TokenFields } from '../../model/entities/token.ts'
 import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
 import { type FoundToken, type IssuedToken, Token } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
-import { UniqueViolation } from '../../store/contract/errors.ts'
-import { type RecordsContext, retryOnCollision } from '../context.ts'
-import {
-  endAccessToken,
-  endRotated,
-  type RevocableToken,
-  revokeReusedCode,
-  revokeToken,
-} from './end-tokens.ts'
+import { ofToken } from '../audit/audit-trail.ts'
+import type { RecordsContext } from '../context.ts'
+import { endingOf, revokeToken } from './end-tokens.ts'
 import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
-import {
-  createPersonalToken,
-  type PersonalToken,
-  type PersonalTokenOptions,
-} from './personal-tokens.ts'
+import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
-import { findToken, type TokenQuery } from './token-finder.ts'
-import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
+import { findToken, openedAccess, type TokenQuery } from './token-finder.ts'
+import { issuedFor, newTokenFields, save, sealedToken } from './token-row.ts'
+
+/** An expiry that is in the past even for nodes whose clocks are behind. */
+const longExpired = 0
 
 /** Issues, finds and revokes tokens. `PersonalTokens` issues the personal tokens. */
 export class Tokens {
@@ -42,7 +35,7 @@ export class Tokens {
     if (redemption.type === 'user') return issueForUser(redemption, grant, this.#context)
     const issued = await (redemption.type === 'narrowing'
       ? exchangeToken(redemption, this.#context)
-      : this.#issueForClient(redemption))
+      : issueForClient(redemption, this.#context))
     const { audit, store } = this.#context
     await audit.addRoutine(store, 'token.issued', issuedFor(redemption, issued.token, grant))
     return issued
@@ -76,7 +69,7 @@ export class Tokens {
   ): Promise<PersonalToken> {
     const scopes = given ?? []
     const options = isList(scopes) ? { scopes, isInternal } : scopes
-    return createPersonalToken(name, userId, options, this.#context)
+    return new PersonalTokens(this.#context).create(name, userId, options)
   }
 
   /**
@@ -101,55 +94,50 @@ export class Tokens {
   /**
    * Revokes a token. With a personal token, also deletes its client. With a token of an authorization, also revokes the
    * authorization. An exchanged token is revoked alone. Returns false if nothing was revoked.
-   * @param as the name of the audit event. Default: `personal_token.deleted` or `token.revoked`
    * @param accessToken the value of the token, for the audit log. Without this value, one more query reads the row
    */
-  revoke(
-    token: RevocableToken,
-    as?: 'token.revoked' | 'token.deleted',
-    accessToken?: string,
-  ): Promise<boolean> {
-    return revokeToken(token, this.#context, as, accessToken)
+  revoke(token: TokenFields, accessToken?: string): Promise<boolean> {
+    return revokeToken({ fields: token, successorId: null }, this.#context, undefined, accessToken)
   }
 
   /**
-   * Revokes an access token, but not its refresh token. Returns false if the token was deleted, or was replaced and its
-   * leeway has ended.
+   * Revokes an access token with its children, and the access token that it replaced. The refresh token remains valid.
+   * If the access token itself has been replaced, revokes only this access token. Returns false if the token was
+   * deleted, or was replaced and its leeway has ended.
    */
-  revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
-    return endAccessToken(found, accessToken, this.#context)
-  }
-
-  /**
-   * Revokes the authorization of a refresh token that was rotated already. Returns false if nothing was revoked, for
-   * instance if the authorization belongs to another client.
-   */
-  revokeRotated(refreshToken: string, clientId: string): Promise<boolean> {
-    return endRotated(refreshToken, clientId, this.#context)
-  }
-
-  /**
-   * Revokes the tokens of a code that is presented again.
-   * @returns the error for the response
-   */
-  revokeReusedCode(kind: 'authorization_code' | 'device_code', code: string): Promise<OAuthError> {
-    return revokeReusedCode(kind, code, this.#context)
-  }
-
-  #issueForClient(redemption: ClientRedemption): Promise<IssuedToken> {
-    const { subject, clientVersion } = redemption
-    const fields = newTokenFields(this.#context, redemption, subject?.id ?? null)
-    return retryOnCollision(() =>
-      save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
-        const row = sealedToken(this.#context, data)
-        const id = await this.#context.store.tokens.insert(row, clientVersion)
-        if (id === undefined) throw new UniqueViolation()
-        this.#context.bounds.issued(data.fields)
-        return id
-      }),
-    )
+  revokeAccess({ token, accessDigest, client }: FoundToken, accessToken: string): Promise<boolean> {
+    const { store, turns, keys, audit } = this.#context
+    return turns.transaction(store, `token ${token.id}`, async (tx) => {
+      const row = await tx.tokens.hold(token.id)
+      const isFormer = row?.formerDigest === accessDigest
+      if (!row || (!isFormer && row.accessDigest !== accessDigest)) return false
+      const value = isFormer ? openedAccess(row, this.#context) : accessToken
+      if (value === undefined) return false
+      const expires = isFormer ? row.fields.expires : longExpired
+      const fields = { ...row.fields, expires }
+      const ended = { ...row, fields, formerDigest: null, formerExpires: null }
+      const sealed = keys.seal('token', value, accessClaims(ended))
+      await tx.tokens.rewrite(token.id, { ...ended, accessToken: sealed })
+      if (!isFormer) await tx.tokens.delete({ parentId: token.id })
+      const details = { ending: endingOf(accessToken) }
+      await audit.add(tx, 'token.revoked', { ...ofToken(token, client.name), details })
+      return true
+    })
   }
 }
 
 // `Array.isArray` does not narrow readonly arrays.
 const isList = (value: object): value is readonly string[] => Array.isArray(value)
+
+const issueForClient = (
+  redemption: ClientRedemption,
+  context: RecordsContext,
+): Promise<IssuedToken> => {
+  const { subject, clientVersion } = redemption
+  const fields = newTokenFields(context, redemption, subject?.id ?? null)
+  return save(context, redemption, { fields }, async (data) => {
+    const id = await context.store.tokens.insert(sealedToken(context, data), clientVersion)
+    if (id !== undefined) context.bounds.issued(data.fields)
+    return id
+  })
+}

@@ -6,7 +6,7 @@ import type {
   ExpiryChoices,
   PersonalTokenFormValues,
 } from '../../../pages/models/personal-token.ts'
-import { endingOf } from '../../../records/tokens/token-ending.ts'
+import { endingOf } from '../../../records/tokens/end-tokens.ts'
 import { newPersonalToken } from '../../openapi/schemas/personal-tokens.ts'
 import { readerOf } from '../responses/reader.ts'
 import { addresses } from './addresses.ts'

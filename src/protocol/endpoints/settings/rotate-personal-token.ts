@@ -1,5 +1,5 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
-import { endingOf } from '../../../records/tokens/token-ending.ts'
+import { endingOf } from '../../../records/tokens/end-tokens.ts'
 import { overlapForm } from '../../openapi/schemas/clients.ts'
 import { addresses } from './addresses.ts'
 import { secondsIn } from './form.ts'
