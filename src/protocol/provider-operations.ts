@@ -2,7 +2,7 @@ import type { SaveToken } from '../model/save-token.ts'
 import type { Records } from '../records/all-records.ts'
 import { findClient } from '../records/clients/client-rows.ts'
 import type { RecordsContext } from '../records/context.ts'
-import { findToken } from '../records/tokens/token-finder.ts'
+import { tokenFinder } from '../records/tokens/token-finder.ts'
 import type { ClientFinder, ProviderOperations } from './client-lookup.ts'
 import type { ServerContext } from './server-context.ts'
 
@@ -42,7 +42,7 @@ export const providerOperations = (
       const client = await findClient(clientId, context)
       return client?.isPersonal ? undefined : client
     },
-    getToken: (by) => findToken(by, context),
+    getToken: tokenFinder(context),
     getUser: users.withPassword.bind(users),
   }
   return {

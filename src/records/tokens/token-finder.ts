@@ -38,6 +38,9 @@ export const findToken = async (
   return refreshToken === undefined ? undefined : findByRefresh(refreshToken, context)
 }
 
+/** Returns `findToken` for a context. */
+export const tokenFinder = (context: RecordsContext) => (by: TokenQuery) => findToken(by, context)
+
 /**
  * Opens the sealed access token of a row; undefined if the row was tampered with. The claims of the seal contain the
  * digest, so the digest of the returned value is the digest of the row.
