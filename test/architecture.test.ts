@@ -159,8 +159,14 @@ const layers: readonly Layer[] = [
   { file: ['server/clock/'], may: ['server/clock/', 'model/'] },
   {
     file: ['server/sweeper/'],
-    may: ['server/sweeper/', 'server/clock/', 'model/', ...storeContract],
-    types: ['records/', 'settings/'],
+    may: [
+      'server/sweeper/',
+      'server/clock/',
+      'model/',
+      'records/audit/audit-chain.ts',
+      ...storeContract,
+    ],
+    types: ['records/'],
   },
   {
     file: ['server/environment/'],

@@ -17,7 +17,7 @@ import type { internals, RecordsContext } from '../records/context.ts'
 import type { KeyRotation, KeyRotationOptions } from '../records/keys/rotate-keys.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { PostgresClient } from '../store/store.ts'
-import type { SweepPlan } from './sweeper/sweep-plan.ts'
+import type { SweepPlan } from './sweeper/sweeper.ts'
 
 /** An authorization server that is embedded in an application. */
 export interface AuthorizationServer extends Records, ProviderOperations {

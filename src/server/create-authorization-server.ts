@@ -1,3 +1,4 @@
+import { grantTypesOfClients } from '../protocol/endpoints/token/supported.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import type { Records } from '../records/all-records.ts'
 import { rotateSecretKeys } from '../records/keys/rotate-keys.ts'
@@ -15,7 +16,7 @@ import { type Prepared, prepare } from './prepare.ts'
 import { type Readiness, readiness } from './readiness.ts'
 import { createRouter } from './router.ts'
 import { selectPlugIns } from './select-plug-ins.ts'
-import { startSweeper } from './start-sweeper.ts'
+import { Sweeper } from './sweeper/sweeper.ts'
 
 /**
  * Creates an authorization server: checks the options, and then opens and migrates the store.
@@ -35,8 +36,15 @@ export const createAuthorizationServer = async (
   if (server.settings.openidConnect) endLoginsAtEvents(server, observed, built)
   const inHost = hostTransactions(opened, observed, built)
   const router = createRouter(server, prepared)
-  const sweeper = startSweeper(prepared, opened, observed, built, plugIns, server.logouts)
   const { database, serverClock, notedKey, external } = opened
+  const sweeper = new Sweeper({
+    ...built,
+    logouts: server.logouts,
+    grantTypesOfClients: grantTypesOfClients(plugIns),
+    serverClock,
+    aroundRun: prepared.telemetry.sweep,
+  })
+  sweeper.start()
   const stopPoolObservation = database.poolStats && prepared.telemetry.pool(database.poolStats)
   return {
     ...assemble(server, built, router),

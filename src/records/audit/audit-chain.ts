@@ -112,48 +112,41 @@ export class AuditChain {
    * @param now the current time, in milliseconds since the epoch. Null if the clock may be wrong: the checkpoints then
    * declare no further rows removed.
    */
-  coverage(now: number | null): { readonly name: string; removeSome(): Promise<number | null> } {
+  coverage(now: number | null): () => Promise<number | null> {
     let until: number | undefined
-    return {
-      name: 'audit checkpoints',
-      removeSome: async () => {
-        until ??= await this.#settledId()
-        return (await this.#makeOne(until, now)) ? 0 : null
-      },
+    return async () => {
+      until ??= await this.#settledId()
+      return (await this.#makeOne(until, now)) ? 0 : null
     }
   }
 
   /** Returns a task that removes the rows and checkpoints that a checkpoint has declared removed. */
-  retention(): { readonly name: string; removeSome(limit: number): Promise<number | null> } {
+  retention(): (limit: number) => Promise<number | null> {
     const { store, keys } = this.#context
     let base: SealedCheckpoint | undefined
-    return {
-      name: 'audit',
-      removeSome: async (limit) => {
-        if (!base) {
-          const { intact } = await latestCheckpoint(store, keys)
-          if (!intact || intact.removedUpTo === 0) return null
-          const [first] = await store.auditCheckpoints.select({ number: intact.removedUpTo })
-          if (!first || !isCheckpointIntact(first, keys)) return null
-          base = first
-        }
-        const rows = await store.audit.deleteUpTo(base.lastId, limit)
-        return rows || (await store.auditCheckpoints.deleteExpired(base.number - 1, limit)) || null
-      },
+    return async (limit) => {
+      if (!base) {
+        const { intact } = await latestCheckpoint(store, keys)
+        if (!intact || intact.removedUpTo === 0) return null
+        const [first] = await store.auditCheckpoints.select({ number: intact.removedUpTo })
+        if (!first || !isCheckpointIntact(first, keys)) return null
+        base = first
+      }
+      const rows = await store.audit.deleteUpTo(base.lastId, limit)
+      return rows || (await store.auditCheckpoints.deleteExpired(base.number - 1, limit)) || null
     }
   }
 
   /** Covers all committed rows. */
   async coverAll(): Promise<void> {
-    const { removeSome } = this.coverage(null)
-    while ((await removeSome()) !== null);
+    const cover = this.coverage(null)
+    while ((await cover()) !== null);
   }
 
   /** Covers committed rows with a limited number of checkpoints. */
   async coverSome(): Promise<void> {
-    const { removeSome } = this.coverage(null)
-    for (let made = 0; made < checkpointsAtOnce; made += 1)
-      if ((await removeSome()) === null) return
+    const cover = this.coverage(null)
+    for (let made = 0; made < checkpointsAtOnce; made += 1) if ((await cover()) === null) return
   }
 
   /** Returns the greatest ID up to which every row is committed, or 0 if an earlier transaction remains open. */

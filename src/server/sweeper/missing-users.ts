@@ -1,6 +1,6 @@
 import { earliestRowOf, type UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../../records/context.ts'
-import type { SweeperKind } from './sweeper-kinds.ts'
+import type { RemoveSome } from './sweeper-pace.ts'
 
 /** The kind of the notes. */
 const kind = 'missing user'
@@ -48,28 +48,25 @@ export class MissingUsers {
   }
 
   /**
-   * Returns the `SweeperKind` that checks a bounded number of users. The next run continues after the last of these
-   * users.
+   * Returns the function that checks a bounded number of users, and removes the rows of missing users. The next run
+   * continues after the last of these users.
    */
-  kind(now: number): SweeperKind {
+  removeSome(now: number): RemoveSome {
     const checked: Checked = { ids: new Set(), missing: [], wraps: 0 }
     let vanished: MissingUser[] | undefined
-    return {
-      name: 'missing users',
-      removeSome: async (limit) => {
-        if (vanished === undefined) {
-          if (await this.#checkSome(checked)) return 0
-          const max = maxMissing(checked.ids.size)
-          const isPlausible = checked.missing.length <= max
-          vanished = isPlausible ? await this.#findVanished(checked, now, max) : []
-          if (!isPlausible) await this.#reportImplausible(checked, now)
-        }
-        const [user] = vanished
-        if (!user) return null
-        const rows = await this.#removeSome(user, limit)
-        if (rows === 0) vanished.shift()
-        return rows
-      },
+    return async (limit) => {
+      if (vanished === undefined) {
+        if (await this.#checkSome(checked)) return 0
+        const max = maxMissing(checked.ids.size)
+        const isPlausible = checked.missing.length <= max
+        vanished = isPlausible ? await this.#findVanished(checked, now, max) : []
+        if (!isPlausible) await this.#reportImplausible(checked, now)
+      }
+      const [user] = vanished
+      if (!user) return null
+      const rows = await this.#removeSome(user, limit)
+      if (rows === 0) vanished.shift()
+      return rows
     }
   }
 

@@ -1,11 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Removal } from '../../model/entities/removal.ts'
 import type { UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../../records/context.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
-import type { SweeperKind } from './sweeper-kinds.ts'
-import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
+import { firstBatch, type RemoveSome, removeInBatches } from './sweeper-pace.ts'
 
 /** The maximum number of rows that `begin` removes before it returns. Further rows are removed in the background. */
 const maxBeforeReturn = 100
@@ -63,42 +61,33 @@ export class Removals {
    * Finds clients that the database deleted through a foreign key to the application's user table, and schedules the
    * removal of their rows.
    */
-  orphans(): SweeperKind {
+  async addOrphans(): Promise<void> {
     const { store, clock } = this.#context
-    return {
-      name: 'orphaned clients',
-      removeSome: async () => {
-        const { keys, last } = await store.removals.findOrphans(this.#lastKey, keysPerRun)
-        for (const key of keys) await store.removals.insert({ kind: 'client', key, at: clock() })
-        this.#lastKey = last ?? 0
-        return null
-      },
-    }
+    const { keys, last } = await store.removals.findOrphans(this.#lastKey, keysPerRun)
+    for (const key of keys) await store.removals.insert({ kind: 'client', key, at: clock() })
+    this.#lastKey = last ?? 0
   }
 
   /**
-   * Returns the `SweeperKind` that removes the rows of all deleted clients and users. This kind also continues removals
+   * Returns the function that removes the rows of all deleted clients and users. The function also continues removals
    * that a killed process did not finish.
    */
-  kind(): SweeperKind {
+  removeSome(): RemoveSome {
     const { store, clock } = this.#context
     let listed: readonly Removal[] = []
     let last: Removal | null = null
-    return {
-      name: 'removals',
-      removeSome: async (limit) => {
-        if (listed.length === 0)
-          listed = await store.removals.select({}, { after: last ?? undefined, limit: listBatch })
-        const [removal, ...others] = listed
-        if (!removal) return null
-        const rows = await this.#removeSome(removal, limit)
-        if (rows > 0) return rows
-        if (removal.at + listedFor <= clock())
-          await store.removals.delete({ kind: removal.kind, key: removal.key })
-        last = removal
-        listed = others
-        return 0
-      },
+    return async (limit) => {
+      if (listed.length === 0)
+        listed = await store.removals.select({}, { after: last ?? undefined, limit: listBatch })
+      const [removal, ...others] = listed
+      if (!removal) return null
+      const rows = await this.#removeSome(removal, limit)
+      if (rows > 0) return rows
+      if (removal.at + listedFor <= clock())
+        await store.removals.delete({ kind: removal.kind, key: removal.key })
+      last = removal
+      listed = others
+      return 0
     }
   }
 
@@ -119,7 +108,7 @@ export class Removals {
     try {
       while (this.#isRequested && !this.#stopping.signal.aborted) {
         this.#isRequested = false
-        await this.#removeAll()
+        await removeInBatches([this.removeSome()], this.#stopping.signal)
       }
     } catch (error) {
       this.#failed(error)
@@ -127,22 +116,6 @@ export class Removals {
       // Reset `#running` in the same turn of the event loop as the last check of `#isRequested`. If `begin` could run
       // in between, `begin` would not start another pass.
       this.#running = undefined
-    }
-  }
-
-  async #removeAll(): Promise<void> {
-    const { signal } = this.#stopping
-    const { clock } = this.#context
-    const kind = this.kind()
-    const size = new BatchSize()
-    const startedAt = clock()
-    while (!signal.aborted) {
-      const batchStartedAt = performance.now()
-      const rows = await kind.removeSome(size.rows)
-      if (rows === null) return
-      size.adapt(rows, performance.now() - batchStartedAt)
-      const pause = pauseAfter(performance.now() - batchStartedAt, clock() - startedAt)
-      await delay(pause, undefined, { signal }).catch(() => undefined)
     }
   }
 

@@ -1,36 +1,32 @@
 import type { AuditChain } from '../../records/audit/audit-chain.ts'
 import type { ClientLogos } from '../../records/clients/client-logos.ts'
+import type { RecordsContext } from '../../records/context.ts'
 import type { SigningKeys } from '../../records/keys/signing-keys.ts'
-import type { Settings } from '../../settings/settings.ts'
-import type { Transients } from '../../store/contract/transients.ts'
+import type { Expiring } from '../../store/contract/expiring.ts'
 import type { Store } from '../../store/store.ts'
+import type { MissingUsers } from './missing-users.ts'
+import type { Removals } from './removals.ts'
+import type { RemoveSome } from './sweeper-pace.ts'
 
 /** Milliseconds for which a leak report recognizes a deleted or restored personal token. */
 const noteLifetime = 86_400_000
+/** The number at which counting the rows of a kind stops. */
+const maxCounted = 10_000
+/** The maximum number of missing users, and of deleted clients and users, in the plan. */
+export const maxListed = 1_000
 
 /** A kind of row that the sweeper removes. */
 export interface SweeperKind {
-  readonly name: string
-  /**
-   * Removes about `limit` rows.
-   * @returns the number of removed rows; null if this run has nothing more to remove
-   */
-  removeSome(limit: number): Promise<number | null>
+  readonly removeSome: RemoveSome
+  /** The name of the rows, the reason of their removal, and their number; absent if the plan omits the rows. */
+  readonly plan?: { readonly what: string; readonly why: string; count(): Promise<number> }
 }
 
 /** The parts of the server that the sweeper uses. */
 export interface Swept {
-  readonly store: Store
-  /** The short-lived values in the database; undefined if `store.transients` already uses the database. */
-  readonly databaseTransients: Transients | undefined
-  readonly settings: Settings
+  readonly context: RecordsContext
   readonly signingKeys: Pick<SigningKeys, 'deleteRetired' | 'retired'>
-  /** Writes checkpoints of the audit log, and removes expired events. */
-  readonly auditChain: Pick<AuditChain, 'coverage' | 'retention'>
-  /** Removes the rows of users whom the application no longer finds. */
-  readonly missingUsers: { kind(now: number): SweeperKind } | undefined
-  /** Removes the rows of deleted clients and users. */
-  readonly removals: { kind(): SweeperKind; orphans(): SweeperKind }
+  readonly removals: Pick<Removals, 'removeSome' | 'addOrphans'>
   /** Fetches the requested logos that no process has fetched. */
   readonly logos: Pick<ClientLogos, 'fetchOverdue'>
   /** Sends the logout notices that are due, also those of ended processes. */
@@ -39,85 +35,117 @@ export interface Swept {
   readonly grantTypesOfClients: readonly string[]
 }
 
-/** The times of one run, in milliseconds since the epoch. If a time is null, no rows of that kind are removed. */
-export interface SweepTimes {
-  readonly now: number
-  /** Sessions that were not used after this time are removed. */
-  readonly idleSince: number
-  readonly auditBefore: number | null
-  readonly unusedClientsBefore: number | null
+/** The parts that the sweeper creates itself. */
+interface Own {
+  /** Writes checkpoints of the audit log, and removes expired events. */
+  readonly auditChain: Pick<AuditChain, 'coverage' | 'retention'>
+  /** Removes the rows of users whom the application no longer finds; undefined with the built-in users. */
+  readonly missingUsers: MissingUsers | undefined
 }
 
-/** Returns the times by which a run at the time `now` decides which rows have expired. */
-export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
-  const { auditExpiresIn, unusedClientExpiresIn, sessionIdleExpiresIn } = settings
-  return {
-    now,
-    idleSince: now - sessionIdleExpiresIn * 1000,
-    auditBefore: auditExpiresIn === 0 ? null : now - auditExpiresIn * 1000,
-    unusedClientsBefore: unusedClientExpiresIn === 0 ? null : now - unusedClientExpiresIn * 1000,
-  }
-}
-
-/** Returns every kind of row that a run at the time `now` removes. The sweeper alternates between the kinds. */
+/**
+ * Returns every kind of row that a run at the time `now` removes, in milliseconds since the epoch. The sweeper alternates
+ * between the kinds.
+ */
 export const sweeperKinds = (
   {
-    store,
-    databaseTransients,
-    settings,
+    context: { store, settings },
     signingKeys,
-    auditChain,
-    missingUsers,
     removals,
     logos,
     logouts,
-    grantTypesOfClients,
-  }: Swept,
+    grantTypesOfClients: inUse,
+    auditChain,
+    missingUsers,
+  }: Swept & Own,
   now: number,
 ): readonly SweeperKind[] => {
-  const { idleSince, unusedClientsBefore, auditBefore } = sweepTimes(settings, now)
+  const before = (seconds: number) => now - seconds * 1000
+  const { auditExpiresIn, unusedClientExpiresIn, sessionIdleExpiresIn } = settings
+  const idle = { now, idleSince: before(sessionIdleExpiresIn) }
+  // 0 stands for rows that do not expire.
+  const auditEnd = auditExpiresIn === 0 ? null : before(auditExpiresIn) - 1
+  const unusedBefore = unusedClientExpiresIn === 0 ? null : before(unusedClientExpiresIn)
+  const unusedClients: Expiring = {
+    deleteExpired: (end, limit) => store.clients.deleteUnused(end, limit, inUse),
+    countExpired: (end, max) => store.clients.countUnused(max, inUse, end),
+  }
   return [
-    untilNone('tokens', (limit) => store.tokens.deleteExpired(now, limit)),
-    untilNone('authorizations', (limit) => store.authorizations.deleteExpired(now, limit)),
-    untilNone('sessions', (limit) => store.sessions.deleteExpired({ now, idleSince }, limit)),
-    untilNone('client logins', (limit) => store.clientLogins.deleteExpired(now, limit)),
-    untilNone('logout notices', (limit) => store.logoutNotices.deleteExpired(now, limit)),
-    untilNone('transients', (limit) => store.transients.deleteExpired(now, limit)),
-    ...(databaseTransients
-      ? [untilNone('database transients', (limit) => databaseTransients.deleteExpired(now, limit))]
-      : []),
-    auditChain.coverage(now),
-    auditChain.retention(),
-    ...(auditBefore === null
-      ? []
-      : [
-          untilNone('audit counts', (limit) =>
-            store.auditCounts.deleteExpired(auditBefore - 1, limit),
-          ),
-        ]),
-    ...(unusedClientsBefore === null
-      ? []
-      : [
-          untilNone('unused clients', (limit) =>
-            store.clients.deleteUnused(unusedClientsBefore, limit, grantTypesOfClients),
-          ),
-        ]),
+    expired(store.tokens, now, 'tokens', 'expired, and cannot be refreshed'),
+    expired(store.authorizations, now, 'authorizations', 'their last token has expired'),
+    expired(store.sessions, idle, 'sessions', 'expired, or not used for long'),
+    expired(store.clientLogins, now),
+    expired(store.logoutNotices, now),
+    expired(store.transientRows, now, 'short-lived values', 'expired'),
+    // Short-lived values outside of the database.
+    untilNone((limit) => store.transients.deleteExpired(now, limit)),
+    { removeSome: auditChain.coverage(now) },
+    {
+      removeSome: auditChain.retention(),
+      plan: {
+        what: 'audit events',
+        why: 'older than auditExpiresIn',
+        count: async () => (auditEnd === null ? 0 : store.audit.countExpired(auditEnd, maxCounted)),
+      },
+    },
+    expired(store.auditCounts, auditEnd),
+    expired(unusedClients, unusedBefore, 'clients', 'registered themselves, and have no tokens'),
     ...(['deleted token', 'restored token', 'leaked token'] as const).map((kind) =>
-      untilNone(`${kind}s`, (limit) =>
-        store.sweeperNotes.deleteExpired({ kind, at: now - noteLifetime - 1 }, limit),
-      ),
+      expired(store.sweeperNotes, { kind, at: now - noteLifetime - 1 }),
     ),
-    untilNone('signing keys', () => signingKeys.deleteRetired()),
-    removals.orphans(),
-    removals.kind(),
-    { name: 'due logout notices', removeSome: () => logouts.sendDue().then(() => null) },
-    { name: 'logos', removeSome: () => logos.fetchOverdue().then(() => null) },
-    ...(missingUsers ? [missingUsers.kind(now)] : []),
+    untilNone(() => signingKeys.deleteRetired(), {
+      what: 'signing keys',
+      why: 'retired',
+      count: async () => (await signingKeys.retired()).length,
+    }),
+    {
+      removeSome: () => removals.addOrphans().then(() => null),
+      plan: {
+        what: 'clients',
+        why: 'deleted through a foreign key, but their rows remain',
+        count: () => countOrphans(store),
+      },
+    },
+    {
+      removeSome: removals.removeSome(),
+      plan: {
+        what: 'clients and users',
+        why: 'deleted, but their rows remain',
+        count: async () => (await store.removals.select({}, { limit: maxListed })).length,
+      },
+    },
+    { removeSome: () => logouts.sendDue().then(() => null) },
+    { removeSome: () => logos.fetchOverdue().then(() => null) },
+    ...(missingUsers ? [{ removeSome: missingUsers.removeSome(now) }] : []),
   ]
 }
 
 // Continue until a batch is empty: a batch below the limit is not necessarily the last batch.
-const untilNone = (name: string, remove: (limit: number) => Promise<number>): SweeperKind => ({
-  name,
+const untilNone = (
+  remove: (limit: number) => Promise<number>,
+  plan?: SweeperKind['plan'],
+): SweeperKind => ({
   removeSome: async (limit) => (await remove(limit)) || null,
+  ...(plan && { plan }),
 })
+
+/** Returns the rows that expired up to `end`; no rows if `end` is null. */
+const expired = <End>(rows: Expiring<End>, end: End | null, what?: string, why = ''): SweeperKind =>
+  untilNone(
+    async (limit) => (end === null ? 0 : rows.deleteExpired(end, limit)),
+    what === undefined
+      ? undefined
+      : { what, why, count: async () => (end === null ? 0 : rows.countExpired(end, maxCounted)) },
+  )
+
+const countOrphans = async ({ removals }: Store): Promise<number> => {
+  let count = 0
+  let after: number | null = 0
+  while (after !== null && count < maxCounted) {
+    const { keys, last }: Awaited<ReturnType<typeof removals.findOrphans>> =
+      await removals.findOrphans(after, maxListed)
+    count += keys.length
+    after = last
+  }
+  return count
+}

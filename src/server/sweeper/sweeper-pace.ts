@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
 /** The number of rows of the first batch, which is small because the speed of the database is still unknown. */
 export const firstBatch = 20
 /** The maximum number of rows of a batch. */
@@ -41,3 +43,46 @@ export const pauseAfter = (batch: number, run: number): number =>
     maxPause,
     Math.max(minPause, batch * (run > behindAfter ? shortPauseFactor : pauseFactor)),
   )
+
+/**
+ * Removes about `limit` rows of one kind.
+ * @returns the number of removed rows; null if nothing more is to be removed now
+ */
+export type RemoveSome = (limit: number) => Promise<number | null>
+
+/**
+ * Removes the rows of several kinds in batches until no rows are left, or until `signal` is aborted. Alternates between
+ * the kinds, so that a backlog of one kind does not delay the other kinds. An error ends only its kind.
+ * @returns the number of removed rows
+ * @throws the first error, after the other kinds have ended
+ */
+export const removeInBatches = async (
+  kinds: readonly RemoveSome[],
+  signal: AbortSignal,
+  afterBatch: () => Promise<void> = async () => undefined,
+): Promise<number> => {
+  const startedAt = performance.now()
+  const sizes = new Map(kinds.map((removeSome) => [removeSome, new BatchSize()]))
+  const failures: unknown[] = []
+  let removed = 0
+  while (sizes.size > 0 && !signal.aborted) {
+    for (const [removeSome, size] of sizes) {
+      if (signal.aborted) break
+      const batchStartedAt = performance.now()
+      try {
+        const rows = await removeSome(size.rows)
+        if (rows === null) sizes.delete(removeSome)
+        size.adapt(rows ?? 0, performance.now() - batchStartedAt)
+        removed += rows ?? 0
+        await afterBatch()
+      } catch (error) {
+        sizes.delete(removeSome)
+        failures.push(error)
+      }
+      const pause = pauseAfter(performance.now() - batchStartedAt, performance.now() - startedAt)
+      await delay(pause, undefined, { signal }).catch(() => undefined)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+  return removed
+}
