@@ -7,11 +7,13 @@ import type { User } from '../model/user.ts'
 import type { Connection, HttpRequest, RequestSource } from './request.ts'
 import { HttpResponse } from './response.ts'
 
-/** The current request. `http` and `user` are set as soon as they are known. */
+/** The current request. `route`, `http` and `user` are set as soon as they are known. */
 interface RequestScope {
   readonly id: string | undefined
   /** The actor. The default is the signed-in user, or the client if no user is signed in. */
   readonly actor?: AuditActor
+  /** The pattern of the path; undefined if no endpoint has the path. */
+  route?: string
   http?: Pick<HttpRequest, 'address' | 'userAgent'>
   user?: Pick<User, 'id' | 'email'>
 }
@@ -62,6 +64,12 @@ export const currentOrigin = (): AuditOrigin => {
     userAgent: storedUserAgent(http?.userAgent ?? ''),
     requestId: id ?? null,
   }
+}
+
+/** Records the route pattern of the current request. */
+export const noteRoute = (route: string): void => {
+  const scope = current.getStore()
+  if (scope) scope.route = route
 }
 
 /** Records the IP address and the user agent of the current request. */

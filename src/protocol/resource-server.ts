@@ -44,7 +44,7 @@ interface CheckingServer {
 interface TokenObservers {
   readonly uses: Pick<TokenUses, 'note' | 'noteScopes'>
   /** Counts the outcomes of look-ups; undefined without metrics. */
-  readonly telemetry: { readonly tokenLookup: ((outcome: LookupOutcome) => void) | undefined }
+  readonly telemetry: { tokenLookup(outcome: LookupOutcome): void } | undefined
 }
 
 const lacksScope = 'The token lacks a required scope.'
@@ -215,7 +215,7 @@ export class ResourceServer {
       if (checking) await checking
     }
     const headers = settings.tokenQuota > 0 ? await this.#spend(found) : undefined
-    this.#observers.telemetry.tokenLookup?.('valid')
+    this.#observers.telemetry?.tokenLookup('valid')
     this.#observers.uses.note(found, now, address)
     const { token, user, client } = found
     const auth: Auth = {
@@ -316,7 +316,7 @@ export class ResourceServer {
     { scheme, credentials }: PresentedToken,
     description = notValid,
   ): OAuthError {
-    this.#observers.telemetry.tokenLookup?.(outcome)
+    this.#observers.telemetry?.tokenLookup(outcome)
     const refused = this.#challenge('invalid_token', description, credentials)
     // Send the challenge in the scheme of the request (RFC 9449 §7.2) if this server supports the scheme.
     return scheme === 'dpop' && this.#server.settings.dpop !== 'off'

@@ -84,7 +84,7 @@ export const buildServerContext = (
       flushAudit: async () =>
         void (await Promise.all([queue.flushBriefly(), counts.flushBriefly()])),
       flushTokenUses: () => uses.flushBriefly(),
-      countGrant: telemetry.grant,
+      countGrant: telemetry?.grant,
     },
     hostHooks: {
       registerClient: options.registerClient,

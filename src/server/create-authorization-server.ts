@@ -42,10 +42,10 @@ export const createAuthorizationServer = async (
     logouts: server.logouts,
     grantTypesOfClients: grantTypesOfClients(plugIns),
     serverClock,
-    aroundRun: prepared.telemetry.sweep,
+    aroundRun: prepared.telemetry?.sweep ?? ((run) => run()),
   })
   sweeper.start()
-  const stopPoolObservation = database.poolStats && prepared.telemetry.pool(database.poolStats)
+  const stopPoolObservation = database.poolStats && prepared.telemetry?.pool(database.poolStats)
   return {
     ...assemble(server, built, router),
     transaction: <T>(...args: TransactionArguments<T>): Promise<T> =>

@@ -26,7 +26,7 @@ export const observeStore = (
   const base = transients ? { ...database, transients } : database
   // Wraps a store with measurements and the `aroundStore` of the application, but without hooks.
   const observe = <S extends Store>(plain: S): S => {
-    const measured = telemetry.aroundStore ? decorated(plain, telemetry.aroundStore) : plain
+    const measured = telemetry ? decorated(plain, telemetry.aroundStore) : plain
     return options.aroundStore ? decorated(measured, aroundStore) : measured
   }
   const observed = observe(base)

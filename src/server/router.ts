@@ -3,7 +3,7 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import { asOAuthError, logRefusal, refusalOf } from '../http/refusal.ts'
 import { type Connection, FetchSource, HttpRequest, type RequestSource } from '../http/request.ts'
-import { noteHttp } from '../http/request-scope.ts'
+import { noteHttp, noteRoute } from '../http/request-scope.ts'
 import { addressesOf, addressWith, checkTarget, partsOf } from '../http/request-target.ts'
 import { HttpResponse } from '../http/response.ts'
 import { checkHeaderLengths } from '../model/bounds.ts'
@@ -25,11 +25,7 @@ import { FairQueue } from '../queues/fair-queue.ts'
 import { type Observers, observeRequests } from './telemetry/observers.ts'
 
 type Env = {
-  Bindings: {
-    readonly connection: Connection
-    /** Receives the route pattern of the request. */
-    readonly matched: (route: string) => void
-  }
+  Bindings: { readonly connection: Connection }
 }
 
 export interface Router {
@@ -175,7 +171,7 @@ export const createRouter = (
     if (isExactJson && !jsonEndpoints.has(path)) jsonEndpoints.set(path, endpoint)
     if (endpoint.cors) app.use(path, anyOrigin)
     app.on([...endpoint.methods], path, async ({ req, env }) => {
-      env.matched(path)
+      noteRoute(path)
       const http = httpOf(req.raw, env, req.param())
       if (!isReadable(http.path)) return responseOf(await failed(notFound(), http, endpoint))
       if (endpoint.errors !== 'page') return responseOf(await handle(endpoint, http))
@@ -186,7 +182,7 @@ export const createRouter = (
       .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
       .join(', ')
     app.all(path, async ({ req, env }) => {
-      env.matched(path)
+      noteRoute(path)
       const details = `Allowed: ${allow}.`
       const error = new OAuthError('invalid_request', details, { status: 405, headers: { allow } })
       const http = httpOf(req.raw, env)
@@ -197,7 +193,7 @@ export const createRouter = (
     // identifier, and the identifier without the slash is a different identifier.
     if (path.endsWith('/') && path.length > 1 && !endpoint.wellKnown) {
       app.all(path.slice(0, -1), ({ req, env }) => {
-        env.matched(path)
+        noteRoute(path)
         const { path: requested, query } = httpOf(req.raw, env)
         return movedResponse(addressWith(`${requested}/`, query), server)
       })
@@ -246,8 +242,8 @@ export const createRouter = (
     fetch(request, connection = {}) {
       const refused = refusedAtOnce(new FetchSource(request, connection.target), connection)
       if (refused) return refused.then(responseOf)
-      return observed(new FetchSource(request), connection, (matched) =>
-        app.fetch(request, { connection, matched }),
+      return observed(new FetchSource(request), connection, () =>
+        app.fetch(request, { connection }),
       )
     },
     direct(source, connection) {
@@ -258,8 +254,8 @@ export const createRouter = (
       const isPost = source.method === 'POST' && endpoint?.methods.includes('POST')
       // Requests with an Origin header need the router, which adds their CORS headers.
       if (!endpoint || !isPost || source.header('origin') !== null) return undefined
-      return observed(source, connection, async (matched) => {
-        matched(path)
+      return observed(source, connection, async () => {
+        noteRoute(path)
         const response = await handle(endpoint, httpFrom(source, connection))
         return endpoint.cors && response instanceof HttpResponse
           ? response.with(corsHeaders)

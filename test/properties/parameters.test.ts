@@ -173,7 +173,7 @@ describe('a Bearer header (RFC 6750 §2.1)', () => {
       },
       {
         uses: { note: () => undefined, noteScopes: () => undefined },
-        telemetry: { tokenLookup: undefined },
+        telemetry: undefined,
       },
     )
   const credentials = (authorization: string | null, query = ''): PresentedCredentials => ({

@@ -18,7 +18,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { logToStderr } from './log-to.ts'
 import { prometheus } from './prometheus.ts'
 import { safeSink } from './safe-sink.ts'
-import { createTelemetry, metersOf, scopeName, type Telemetry } from './telemetry.ts'
+import { createTelemetry, scopeName, type Telemetry } from './telemetry.ts'
 
 /** The log, metrics and traces of a running server. */
 export type Observers = Awaited<ReturnType<typeof createObservers>>
@@ -29,9 +29,9 @@ export const createObservers = async (
   { logLevel, metricsToken }: Pick<Settings, 'logLevel' | 'metricsToken'>,
 ) => {
   const scraped = metricsToken === null ? undefined : await prometheus()
-  const telemetry = createTelemetry(metersOf(scraped?.meter))
+  const telemetry = createTelemetry(scraped?.meter)
   const log = observedLog(safeSink(sink ?? logToStderr()), logLevel, telemetry)
-  // `prometheus` is undefined if `/metrics` is disabled.
+  // `telemetry` is undefined if nothing receives measurements, and `prometheus` if `/metrics` is disabled.
   return { log, telemetry, prometheus: scraped }
 }
 
@@ -42,13 +42,13 @@ export const createObservers = async (
 const observedLog = (
   sink: LogSink,
   minLevel: LogLevel | 'silent',
-  { event }: Pick<Telemetry, 'event'>,
+  telemetry: Telemetry | undefined,
 ): LogSink => {
   const written = levelsFrom(minLevel)
   return (entry) => {
     const { level } = entry
     if (level !== 'debug')
-      event(1, { 'oauth2server.event': entry.event, 'oauth2server.level': level })
+      telemetry?.event(1, { 'oauth2server.event': entry.event, 'oauth2server.level': level })
     if (!written.has(level)) return
     const requestId = currentRequest()?.id
     const traceId = trace.getActiveSpan()?.spanContext().traceId
@@ -60,30 +60,24 @@ const observedLog = (
   }
 }
 
-/** Handles a request, and calls `matched` with the route pattern. */
-type Answering<A> = (matched: (route: string) => void) => A | Promise<A>
-
 /** Returns a function that assigns an ID to each request, and measures, traces and logs the request. */
 export const observeRequests =
   ({ telemetry, log }: Pick<Observers, 'telemetry' | 'log'>) =>
   <A extends HttpResponse | Response>(
     source: RequestSource,
     connection: Connection,
-    response: Answering<A>,
+    answer: () => A | Promise<A>,
   ): Promise<A | Response> => {
     const startedAt = performance.now()
     const id = requestIdOf(source, connection)
     const method = methods.has(source.method) ? source.method : '_OTHER'
-    let route: string | undefined
-    const matched = (pattern: string) => {
-      route = pattern
-    }
     return inRequest(id, () =>
       inSpan(source, async (span) => {
-        const answered = withRequestId(await response(matched), id)
+        const answered = withRequestId(await answer(), id)
         const { status } = answered
+        const route = currentRequest()?.route
         const milliseconds = performance.now() - startedAt
-        telemetry.request?.(milliseconds / 1000, attributesOf(method, route, status))
+        telemetry?.request(milliseconds / 1000, attributesOf(method, route, status))
         if (span.isRecording()) describe(span, method, route, status)
         log({
           level: 'debug',

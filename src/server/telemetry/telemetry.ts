@@ -1,4 +1,9 @@
-import { createNoopMeter, type Meter, metrics } from '@opentelemetry/api'
+import {
+  type BatchObservableCallback,
+  createNoopMeter,
+  type Meter,
+  metrics,
+} from '@opentelemetry/api'
 import { asOAuthError } from '../../http/refusal.ts'
 import type { LookupOutcome } from '../../model/auth.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
@@ -9,17 +14,11 @@ import { type AttributesOf, type Instrument, instruments } from './instruments.t
 /** The OpenTelemetry instrumentation scope of this package. */
 export const scopeName = 'svc-oauth2server'
 
-/** The enabled receivers of measurements: the OpenTelemetry SDK of the application, and `/metrics`. */
-export type Meters = readonly Meter[]
-
-/** Returns the active meters. @param own the meter of `/metrics`, if it is enabled */
-export const metersOf = (own: Meter | undefined): Meters =>
-  [metrics.getMeter(scopeName), own].filter(
-    (meter) => meter !== undefined && meter !== createNoopMeter(),
-  ) as Meters
+/** The enabled receivers of measurements. */
+type Meters = readonly Meter[]
 
 /** Records one measurement. */
-export type Recorder<I extends Instrument> = (value: number, attributes: AttributesOf<I>) => void
+type Recorder<I extends Instrument> = (value: number, attributes: AttributesOf<I>) => void
 
 const optionsOf = ({ unit, sentence, boundaries }: Instrument) => ({
   unit,
@@ -28,7 +27,7 @@ const optionsOf = ({ unit, sentence, boundaries }: Instrument) => ({
 })
 
 /** Creates a counter or a histogram in every meter. */
-export const recorder = <I extends Instrument>(meters: Meters, instrument: I): Recorder<I> => {
+const recorder = <I extends Instrument>(meters: Meters, instrument: I): Recorder<I> => {
   const { name, kind } = instrument
   const options = optionsOf(instrument)
   if (kind === 'histogram') {
@@ -43,55 +42,52 @@ export const recorder = <I extends Instrument>(meters: Meters, instrument: I): R
   }
 }
 
+/** Records measurements of the server. */
+export type Telemetry = ReturnType<typeof telemetryOf>
+
 /**
- * Creates a gauge or a counter in every meter. Each collection of measurements calls `read` for the value.
- * @returns a function that stops the observation
+ * Records measurements for the OpenTelemetry SDK of the application and for `/metrics`; undefined without a receiver.
+ * @param own the meter of `/metrics`, if it is enabled
  */
-export const observed = <I extends Instrument>(
-  meters: Meters,
-  instrument: I,
-  read: (observe: Recorder<I>) => void,
-): (() => void) => {
-  const stops = meters.map((meter) => {
-    const options = optionsOf(instrument)
-    const observable =
-      instrument.kind === 'counter'
-        ? meter.createObservableCounter(instrument.name, options)
-        : meter.createObservableUpDownCounter(instrument.name, options)
-    const callback: Parameters<typeof observable.addCallback>[0] = (result) =>
-      read((value, attributes) => result.observe(value, attributes))
-    observable.addCallback(callback)
-    return () => observable.removeCallback(callback)
-  })
-  return () => {
-    for (const stop of stops) stop()
-  }
+export const createTelemetry = (own: Meter | undefined): Telemetry | undefined => {
+  const all = [metrics.getMeter(scopeName), own].filter((meter) => meter !== undefined)
+  const meters = all.filter((meter) => meter !== createNoopMeter())
+  return meters.length === 0 ? undefined : telemetryOf(meters)
 }
 
-/** Records measurements of the server, if OpenTelemetry or `/metrics` is enabled. */
-export type Telemetry = ReturnType<typeof createTelemetry>
-
-export const createTelemetry = (meters: Meters) => {
+const telemetryOf = (meters: Meters) => {
+  const grants = recorder(meters, instruments.grants)
   const lookups = recorder(meters, instruments.tokenLookups)
+  const operations = recorder(meters, instruments.storeOperationDuration)
   const runs = recorder(meters, instruments.sweeperRunDuration)
   const rows = recorder(meters, instruments.sweeperRows)
-  const isOff = meters.length === 0
+  /** Measures every operation of a store. */
+  const aroundStore: AroundStore = ({ name }, run) =>
+    timed(operations, { 'oauth2server.store.operation': name }, run)
   return {
-    /** Records the duration of a request; undefined if measurements are disabled. */
-    request: isOff ? undefined : recorder(meters, instruments.requestDuration),
+    request: recorder(meters, instruments.requestDuration),
     event: eventCounter(meters),
-    /** Counts a look-up of a token; undefined if measurements are disabled. */
-    tokenLookup: isOff ? undefined : (outcome: LookupOutcome) => lookups(1, outcomes[outcome]),
-    /** Calls `run`, and counts the grant by its outcome; undefined if measurements are disabled. */
-    grant: isOff ? undefined : countedGrant(meters),
+    tokenLookup: (outcome: LookupOutcome) => lookups(1, { 'oauth2server.outcome': outcome }),
+    /** Calls `run`, and counts the grant by its outcome. @throws the error of `run` */
+    async grant<T>(type: string, run: () => Promise<T>): Promise<T> {
+      const count = (outcome: string) =>
+        grants(1, { 'oauth2server.grant_type': type, 'oauth2server.outcome': outcome })
+      try {
+        const result = await run()
+        count('ok')
+        return result
+      } catch (error) {
+        count(codeOf(error))
+        throw error
+      }
+    },
     /** Measures a run of the sweeper. `run` returns the number of removed rows. */
     async sweep(run: () => Promise<number>): Promise<number> {
       const removed = await timed(runs, {}, run)
       rows(removed, {})
       return removed
     },
-    /** Measures every operation of a store; undefined if measurements are disabled. */
-    aroundStore: isOff ? undefined : measuredStore(meters),
+    aroundStore,
     /** Observes the connections of a pool. @returns a function that stops the observation */
     pool: (stats: () => PoolStats) => observePool(meters, stats),
   }
@@ -104,30 +100,6 @@ const eventCounter = (meters: Meters): Recorder<typeof instruments.events> => {
     for (const level of levels)
       if (level !== 'debug') count(0, { 'oauth2server.event': event, 'oauth2server.level': level })
   return count
-}
-
-const outcomes = {
-  valid: { 'oauth2server.outcome': 'valid' },
-  unknown: { 'oauth2server.outcome': 'unknown' },
-  expired: { 'oauth2server.outcome': 'expired' },
-  inactive: { 'oauth2server.outcome': 'inactive' },
-  misplaced: { 'oauth2server.outcome': 'misplaced' },
-} as const satisfies Record<LookupOutcome, AttributesOf<typeof instruments.tokenLookups>>
-
-const countedGrant = (meters: Meters) => {
-  const grants = recorder(meters, instruments.grants)
-  return async <T>(type: string, run: () => Promise<T>): Promise<T> => {
-    const count = (outcome: string) =>
-      grants(1, { 'oauth2server.grant_type': type, 'oauth2server.outcome': outcome })
-    try {
-      const result = await run()
-      count('ok')
-      return result
-    } catch (error) {
-      count(codeOf(error))
-      throw error
-    }
-  }
 }
 
 const codeOf = (error: unknown): string => {
@@ -153,22 +125,24 @@ const timed = async <A, T>(
   }
 }
 
-const measuredStore = (meters: Meters): AroundStore => {
-  const record = recorder(meters, instruments.storeOperationDuration)
-  return ({ name }, run) => timed(record, { 'oauth2server.store.operation': name }, run)
-}
-
-const poolName = { 'db.client.connection.pool.name': scopeName }
-
 const observePool = (meters: Meters, stats: () => PoolStats): (() => void) => {
-  const stops = [
-    observed(meters, instruments.poolConnections, (observe) => {
-      const { total, idle } = stats()
-      observe(idle, { ...poolName, 'db.client.connection.state': 'idle' })
-      observe(total - idle, { ...poolName, 'db.client.connection.state': 'used' })
-    }),
-    observed(meters, instruments.poolPending, (observe) => observe(stats().waiting, poolName)),
-  ]
+  const pool = { 'db.client.connection.pool.name': scopeName }
+  const stops = meters.map((meter) => {
+    const gauge = (instrument: Instrument) =>
+      meter.createObservableUpDownCounter(instrument.name, optionsOf(instrument))
+    const [connections, pending] = [
+      gauge(instruments.poolConnections),
+      gauge(instruments.poolPending),
+    ] as const
+    const read: BatchObservableCallback = (result) => {
+      const { total, idle, waiting } = stats()
+      result.observe(connections, idle, { ...pool, 'db.client.connection.state': 'idle' })
+      result.observe(connections, total - idle, { ...pool, 'db.client.connection.state': 'used' })
+      result.observe(pending, waiting, pool)
+    }
+    meter.addBatchObservableCallback(read, [connections, pending])
+    return () => meter.removeBatchObservableCallback(read, [connections, pending])
+  })
   return () => {
     for (const stop of stops) stop()
   }
