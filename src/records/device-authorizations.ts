@@ -1,4 +1,3 @@
-import type { Digest } from '../crypto/digest.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import { randomString } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
@@ -140,12 +139,6 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
     countFailure: (deviceCode: string, asked: DeviceAuthorization) =>
       requests.countFailure(deviceCode, keptUntil(asked)),
 
-    delete: (deviceCode: string) => requests.delete(deviceCode),
-
-    digest: (deviceCode: string) => requests.digest(deviceCode),
-
-    getDigest: (digest: Digest) => requests.getDigest(digest),
-
-    deleteDigest: (digest: Digest) => requests.deleteDigest(digest),
+    requests,
   }
 }

@@ -1,7 +1,7 @@
 import { type Digest, digestOf, type OwnKind, type SecretKind } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
 import { OAuthError } from '../model/oauth-error.ts'
-import type { Room } from '../store/contract/transients.ts'
+import type { Room, Transients } from '../store/contract/transients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 import {
   type Bound,
@@ -67,9 +67,7 @@ export class TransientValues<T> {
    * @param owner required if the values of the kind are counted by owner
    */
   async claim(name: string, value: T, expiresAt: number, owner?: string): Promise<boolean> {
-    const { transients, clock } = this.#context
-    const sealed = this.#sealed(name, value, expiresAt)
-    return transients.put(this.#key(name), sealed, expiresAt, clock(), this.#room(owner, sealed))
+    return this.#context.transients.put(...this.#row(name, value, expiresAt, owner))
   }
 
   /**
@@ -98,15 +96,12 @@ export class TransientValues<T> {
    * @param owner required if the values of the kind are counted by owner
    */
   async set(name: string, value: T, expiresAt: number, owner?: string): Promise<void> {
-    const { transients, clock } = this.#context
-    const sealed = this.#sealed(name, value, expiresAt)
-    await transients.set(this.#key(name), sealed, expiresAt, clock(), this.#room(owner, sealed))
+    await this.#context.transients.set(...this.#row(name, value, expiresAt, owner))
   }
 
   /** Returns the value without removing it; undefined if it does not exist, has expired, or was tampered with. */
-  async get(name: string): Promise<T | undefined> {
-    const key = this.#key(name)
-    return this.#opened(key, await this.#context.transients.get(key, this.#context.clock()))
+  get(name: string): Promise<T | undefined> {
+    return this.getDigest(this.digest(name))
   }
 
   /** Returns the values in the order of the names, in one round trip. */
@@ -143,7 +138,7 @@ export class TransientValues<T> {
 
   /** Removes the value, if it exists. */
   delete(name: string): Promise<void> {
-    return this.#context.transients.delete(this.#key(name))
+    return this.deleteDigest(this.digest(name))
   }
 
   #key(name: string): string {
@@ -160,14 +155,16 @@ export class TransientValues<T> {
     return { owner: `${this.#kind}:${digestOf(this.#kind, `owner ${owner}`)}`, most }
   }
 
-  // Seal the expiry too, because an attacker could change the expiry column without the secret key.
-  #sealed(name: string, value: T, expiresAt: number): string {
+  #row(name: string, value: T, expiresAt: number, owner?: string): Parameters<Transients['put']> {
+    const key = this.#key(name)
+    // Seal the expiry too, because an attacker could change the expiry column without the secret key.
     const text = JSON.stringify({ expiresAt, value })
     if (text.length > this.#bound.size)
       throw new OAuthError('invalid_request', 'The request is too long to be stored.', {
         status: 413,
       })
-    return this.#context.keys.seal('transient', text, [this.#key(name)])
+    const sealed = this.#context.keys.seal('transient', text, [key])
+    return [key, sealed, expiresAt, this.#context.clock(), this.#room(owner, sealed)]
   }
 
   #opened(key: string, sealed: string | undefined): T | undefined {

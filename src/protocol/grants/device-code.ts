@@ -26,7 +26,7 @@ export const deviceCode: BuiltInGrant = {
       throw await unknownCode(kind, value, request, server)
     await checkProof(params, pendingCode, server, {
       countFailure: () => devices.countFailure(value, pendingCode),
-      delete: () => devices.delete(value),
+      delete: () => devices.requests.delete(value),
     })
     // If an expired code was redeemed earlier, the request is a replay, so revoke the tokens of the code.
     if (pendingCode.expiresAt <= now)

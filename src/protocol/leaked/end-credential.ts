@@ -23,7 +23,8 @@ export const endCredential = async (
     if (kind === 'registration_token') return endRegistrationToken(digest, records)
     if (kind === 'user_link') return userLinks.end(digest)
     if (kind === 'authorization_code' || kind === 'device_code') {
-      const codes = kind === 'device_code' ? deviceAuthorizations(server) : shortLived.codes
+      const codes =
+        kind === 'device_code' ? deviceAuthorizations(server).requests : shortLived.codes
       const isEnded = await endCode(digest, await codes.getDigest(digest), records)
       await codes.deleteDigest(digest)
       return isEnded

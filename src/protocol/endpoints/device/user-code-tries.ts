@@ -19,24 +19,15 @@ const warnAt = 50
  * @returns a function that removes the attempt from the count, to be called if the code was right
  * @throws OAuthError 429 with `Retry-After` after too many wrong codes from the user or from the IP address
  */
-export const tryUserCode = async (
+export const tryUserCode = (
   { user }: SignedIn,
   { address }: HttpRequest,
   { limits }: Throttling,
-): Promise<() => Promise<void>> => {
-  const giveBackUser = await limits.attempt(perUser, '', String(user.id))
-  try {
-    const giveBackAddress = await limits.attempt(perAddress, address)
-    return async () => {
-      await giveBackUser()
-      await giveBackAddress()
-    }
-  } catch (error) {
-    // The limit of the IP address refused the attempt, so the attempt must not count for the user.
-    await giveBackUser()
-    throw error
-  }
-}
+): Promise<() => Promise<void>> =>
+  limits.attemptAll([
+    { limit: perUser, address: '', target: String(user.id) },
+    { limit: perAddress, address },
+  ])
 
 /** Counts a wrong user code of any user, and logs a warning when the count reaches `warnAt`. */
 export const noteWrongUserCode = async ({

@@ -95,7 +95,8 @@ const stateOf = async (
   if (kind === 'user_link') return digest && (await server.userLinks.has(digest)) ? {} : undefined
   if ((kind === 'authorization_code' || kind === 'device_code') && digest !== null) {
     const redeemed = await store.authorizations.findByCode(digest)
-    const codes = kind === 'device_code' ? deviceAuthorizations(server) : server.shortLived.codes
+    const codes =
+      kind === 'device_code' ? deviceAuthorizations(server).requests : server.shortLived.codes
     if (!redeemed) return (await codes.getDigest(digest)) ? {} : undefined
     if (redeemed.revokedAt !== null) return undefined
     authorizationId = redeemed.id
