@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type ClientInput, InvalidField } from '../index.ts'
+import { itemsOfPages } from '../model/batches.ts'
 import { tokenEndpointAuthMethods } from '../model/entities/client.ts'
 import { responseTypes } from '../model/response-type.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
-import { allPages } from './all-pages.ts'
 import { CommandError, shown } from './errors.ts'
 import { findUser } from './find-user.ts'
 import { repeated, required, single } from './options.ts'
@@ -234,7 +234,9 @@ const create = (options: CreateOptions, command: Command): Promise<void> =>
 const list = ({ user }: { readonly user?: string }, command: Command): Promise<void> =>
   withServer(command, async (server) => {
     const owner = user === undefined ? undefined : await findUser(server, user)
-    for await (const { client } of allPages((cursor) => server.clients.search('', cursor))) {
+    for await (const { client } of itemsOfPages(200, (cursor) =>
+      server.clients.search('', cursor),
+    )) {
       if (owner && client.userId !== owner.id) continue
       print({
         client_id: client.clientId,

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import type { AuthorizationServer, FoundToken, Token, User } from '../index.ts'
+import { itemsOfPages } from '../model/batches.ts'
 import { personalTokenToWire } from '../protocol/endpoints/settings/wire.ts'
 import { internals } from '../records/context.ts'
 import { blockRestoring, findEnded } from '../records/tokens/ended-tokens.ts'
-import { allPages } from './all-pages.ts'
 import { CommandError, shown, UsageError } from './errors.ts'
 import { findUser } from './find-user.ts'
 import { repeated, required, single } from './options.ts'
@@ -126,7 +126,7 @@ const create = (options: CreateOptions, command: Command): Promise<void> =>
 const list = ({ user }: { readonly user: string }, command: Command): Promise<void> =>
   withServer(command, async (server) => {
     const { id } = await findUser(server, user)
-    const pages = allPages((cursor) => server.personalTokens.listByUser(id, cursor))
+    const pages = itemsOfPages(200, (cursor) => server.personalTokens.listByUser(id, cursor))
     // Print internal scopes too, which the user's page omits.
     for await (const managed of pages)
       print({ ...personalTokenToWire(managed), scopes: managed.token.scopes })

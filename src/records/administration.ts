@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { itemsOfPages } from '../model/batches.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import { flag, onlyMembers, text } from '../model/members.ts'
 import type { User, UserId } from '../model/user.ts'
-import type { AnyClientSummary, ClientWithOwner } from '../store/contract/clients.ts'
+import type { AnyClientSummary } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
 import type { TokenSummary, TokenWithNames } from '../store/contract/tokens.ts'
 import { byUser, ofUser } from './audit/audit-trail.ts'
@@ -174,16 +175,10 @@ export class Administration {
   async endAllAccess(user: Pick<User, 'id' | 'email'>): Promise<void> {
     const { store, clock, audit } = this.#context
     await revokeAllOf(user.id, this.#context)
-    for (let after: string | null = null; ; ) {
-      const page: Page<ClientWithOwner> = await store.clients.list(
-        'owned',
-        { userId: user.id },
-        { after, limit: batchSize },
-      )
-      for (const { fields } of page.items) await store.clients.endOwnTokens(fields.clientId)
-      after = page.next
-      if (after === null) break
-    }
+    const owned = itemsOfPages(batchSize, (cursor) =>
+      store.clients.list('owned', { userId: user.id }, cursor),
+    )
+    for await (const { fields } of owned) await store.clients.endOwnTokens(fields.clientId)
     for (let count = 0, isDone = false; !isDone; await nextTurn()) {
       const part = await store.transaction(async (tx) => {
         // Lock the user, so that the user cannot restore a deleted token concurrently.

@@ -1,4 +1,5 @@
 import type { AuditRecord } from '../../model/audit-event.ts'
+import { itemsOfPages } from '../../model/batches.ts'
 import { callback, onlyMembers, text, time, whole } from '../../model/members.ts'
 import type { RoutineCount } from '../../model/routine-count.ts'
 import type { UserId } from '../../model/user.ts'
@@ -92,15 +93,8 @@ export class Activity {
   /** Yields all events that match a search, the earliest first. Reads the events in batches. */
   async *all(search: ActivitySearch = {}): AsyncGenerator<AuditRecord, void, void> {
     const filter = await this.#filter(search)
-    let after: string | null = null
-    do {
-      const { items, next }: Page<AuditRecord> = await this.#context.store.audit.earliest(filter, {
-        after,
-        limit: readAtOnce,
-      })
-      yield* items
-      after = next
-    } while (after !== null)
+    const { audit } = this.#context.store
+    yield* itemsOfPages(readAtOnce, (cursor) => audit.earliest(filter, cursor))
   }
 
   /**
@@ -109,15 +103,8 @@ export class Activity {
    */
   async *counts(search: ActivitySearch = {}): AsyncGenerator<RoutineCount, void, void> {
     const filter = await this.#filter(search)
-    let after: string | null = null
-    do {
-      const { items, next }: Page<RoutineCount> = await this.#context.store.auditCounts.list(
-        filter,
-        { after, limit: readAtOnce },
-      )
-      yield* items
-      after = next
-    } while (after !== null)
+    const { auditCounts } = this.#context.store
+    yield* itemsOfPages(readAtOnce, (cursor) => auditCounts.list(filter, cursor))
   }
 
   /** Returns the `limit` greatest numbers of routine events that match a search, by event, client and grant. */

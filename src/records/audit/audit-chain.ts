@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sha256 } from '../../crypto/digest.ts'
 import { encodeClaims, type KeyRing } from '../../crypto/sealed.ts'
+import { rowsInBatches } from '../../model/batches.ts'
 import {
   type AuditCheckpoint,
   checkpointClaims,
@@ -68,6 +69,16 @@ export const checkpointDigest = (checkpoint: AuditCheckpoint): string =>
 /** Returns whether the seal of a checkpoint is valid. */
 export const isCheckpointIntact = (checkpoint: SealedCheckpoint, keys: KeyRing): boolean =>
   keys.isIntact(checkpoint.seal, checkpointClaims(checkpoint))
+
+/** Yields the checkpoints after this number, and reads at most `limit` at once. */
+export const checkpointsAfter = (
+  number: number,
+  { auditCheckpoints }: Pick<Store, 'auditCheckpoints'>,
+  limit: number,
+) =>
+  rowsInBatches(limit, (last: SealedCheckpoint | undefined) =>
+    auditCheckpoints.select({}, { after: last ?? { number }, limit }),
+  )
 
 /**
  * Returns the latest intact checkpoint. If the last checkpoint is not intact, `forged` is the number of the last
@@ -176,19 +187,14 @@ export class AuditChain {
    */
   async #freeNumber(last: SealedCheckpoint | undefined): Promise<number | undefined> {
     const { store, keys } = this.#context
-    let number = (last?.number ?? 0) + 1
-    for (;;) {
-      const part = await store.auditCheckpoints.select(
-        {},
-        { after: { number: number - 1 }, limit: maxRows },
-      )
-      for (const checkpoint of part) {
-        if (checkpoint.number !== number) return number
-        if (isCheckpointIntact(checkpoint, keys)) return undefined
-        number += 1
-      }
-      if (part.length < maxRows) return number
+    const latest = last?.number ?? 0
+    let number = latest + 1
+    for await (const checkpoint of checkpointsAfter(latest, store, maxRows)) {
+      if (checkpoint.number !== number) return number
+      if (isCheckpointIntact(checkpoint, keys)) return undefined
+      number += 1
     }
+    return number
   }
 
   async #makeOne(until: number, expiryNow: number | null): Promise<boolean> {
@@ -251,24 +257,18 @@ export class AuditChain {
   /** Returns the number of the last checkpoint whose rows have all expired. */
   async #expiredUpTo(last: SealedCheckpoint | undefined, now: number | null): Promise<number> {
     const { store, keys, settings } = this.#context
-    let removed = last?.removedUpTo ?? 0
-    if (settings.auditExpiresIn === 0 || !last || now === null) return removed
+    const before = last?.removedUpTo ?? 0
+    if (settings.auditExpiresIn === 0 || !last || now === null) return before
     const expired = now - settings.auditExpiresIn * 1000
-    for (let after = removed; ; ) {
-      const part = await store.auditCheckpoints.select(
-        {},
-        { after: { number: after }, limit: checkpointsAtOnce },
-      )
-      for (const checkpoint of part) {
-        after = checkpoint.number
-        // Ignore the contents of a changed checkpoint.
-        if (!isCheckpointIntact(checkpoint, keys)) continue
-        if (checkpoint.latestAt >= expired) return removed
-        removed = checkpoint.number
-      }
-      // If all checkpoints of this part were changed, read the next part.
-      if (part.length < checkpointsAtOnce || removed > (last.removedUpTo ?? 0)) return removed
+    let removed = before
+    for await (const checkpoint of checkpointsAfter(before, store, checkpointsAtOnce)) {
+      // Ignore the contents of a changed checkpoint.
+      if (!isCheckpointIntact(checkpoint, keys)) continue
+      if (checkpoint.latestAt >= expired) break
+      removed = checkpoint.number
+      if (removed - before >= checkpointsAtOnce) break
     }
+    return removed
   }
 
   #tampered(what: 'row' | 'checkpoint', id: number): void {

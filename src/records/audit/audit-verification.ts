@@ -1,9 +1,11 @@
 import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
+import { rowsInBatches } from '../../model/batches.ts'
 import type { SealedCheckpoint } from '../../model/entities/audit-checkpoint.ts'
 import type { StoredAuditRow } from '../../store/contract/audit.ts'
 import type { Store } from '../../store/store.ts'
 import {
   checkpointDigest,
+  checkpointsAfter,
   idsOf,
   isCheckpointIntact,
   latestCheckpoint,
@@ -66,20 +68,17 @@ const headOf = (checkpoint: SealedCheckpoint): string =>
   `${checkpoint.number}:${checkpointDigest(checkpoint)}`
 
 /** Finds rows of the audit log that were changed, removed or inserted. Reads the log in batches. */
-export const verifyAudit = async (
+export const verifyAudit = (
   { store, keys }: { readonly store: Store; readonly keys: KeyRing },
-  { head, onDefect }: AuditVerificationOptions = {},
-): Promise<AuditVerification> => {
-  const verifier = new Verifier(store, keys, head, onDefect)
-  return verifier.run()
-}
+  options?: AuditVerificationOptions,
+): Promise<AuditVerification> => new Verifier(store, keys, options).run()
 
 class Verifier {
   readonly #store: Store
   readonly #keys: KeyRing
   readonly #head: string | undefined
   readonly #headNumber: number
-  readonly #onDefect: ((defect: AuditDefect) => void) | undefined
+  readonly #onDefect: AuditVerificationOptions['onDefect']
   #defects = 0
   #lastChanged = 0
   #checkpoints = 0
@@ -87,12 +86,7 @@ class Verifier {
   #firstId: number | null = null
   #lastId: number | null = null
 
-  constructor(
-    store: Store,
-    keys: KeyRing,
-    head: string | undefined,
-    onDefect: ((defect: AuditDefect) => void) | undefined,
-  ) {
+  constructor(store: Store, keys: KeyRing, { head, onDefect }: AuditVerificationOptions = {}) {
     this.#store = store
     this.#keys = keys
     this.#head = head
@@ -104,28 +98,20 @@ class Verifier {
     const removed = await this.#removedUpTo()
     let last: SealedCheckpoint | undefined
     // Start with the last checkpoint whose rows were removed, because the next checkpoint contains its digest.
-    let after = removed > 0 ? removed - 1 : Number.MIN_SAFE_INTEGER
+    const before = removed > 0 ? removed - 1 : Number.MIN_SAFE_INTEGER
     let hasSeenHead = false
-    for (;;) {
-      const part = await this.#store.auditCheckpoints.select(
-        {},
-        { after: { number: after }, limit: readAtOnce },
-      )
-      for (const checkpoint of part) {
-        after = checkpoint.number
-        if (!isCheckpointIntact(checkpoint, this.#keys)) {
-          this.#report('checkpoint_changed', checkpoint.number)
-          this.#lastChanged = checkpoint.number
-          continue
-        }
-        if (checkpoint.number === this.#headNumber) {
-          hasSeenHead = true
-          if (headOf(checkpoint) !== this.#head) this.#report('head_differs', checkpoint.number)
-        }
-        await this.#checkOne(checkpoint, last, removed)
-        last = checkpoint
+    for await (const checkpoint of checkpointsAfter(before, this.#store, readAtOnce)) {
+      if (!isCheckpointIntact(checkpoint, this.#keys)) {
+        this.#report('checkpoint_changed', checkpoint.number)
+        this.#lastChanged = checkpoint.number
+        continue
       }
-      if (part.length < readAtOnce) break
+      if (checkpoint.number === this.#headNumber) {
+        hasSeenHead = true
+        if (headOf(checkpoint) !== this.#head) this.#report('head_differs', checkpoint.number)
+      }
+      await this.#checkOne(checkpoint, last, removed)
+      last = checkpoint
     }
     if (this.#head !== undefined && !hasSeenHead) {
       const isExpired = this.#headNumber < (await this.#removedUpTo())
@@ -236,15 +222,11 @@ class Verifier {
     return isOfKnownKey && !this.#keys.isAuditIntact(seal, values)
   }
 
-  async *#between(after: number | null, until?: number): AsyncGenerator<StoredAuditRow> {
-    let from = after
-    for (;;) {
-      const range = { after: from, ...(until !== undefined && { until }) }
-      const rows = await this.#store.audit.rows(range, readAtOnce)
-      yield* rows
-      from = rows.at(-1)?.id ?? from
-      if (rows.length < readAtOnce) return
-    }
+  #between(after: number | null, until?: number): AsyncGenerator<StoredAuditRow> {
+    return rowsInBatches(readAtOnce, (last: StoredAuditRow | undefined) => {
+      const range = { after: last?.id ?? after, ...(until !== undefined && { until }) }
+      return this.#store.audit.rows(range, readAtOnce)
+    })
   }
 
   async #removedUpTo(): Promise<number> {

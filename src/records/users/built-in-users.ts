@@ -1,5 +1,6 @@
 import { type Digest, sha256 } from '../../crypto/digest.ts'
 import { randomNumber } from '../../crypto/random.ts'
+import { rowsInBatches } from '../../model/batches.ts'
 import { emailPrefixes, emailSpellings } from '../../model/email-address.ts'
 import { passwordClaims, userClaims } from '../../model/entities/user.ts'
 import { validPassword } from '../../model/field-rules.ts'
@@ -7,7 +8,7 @@ import { InvalidField } from '../../model/invalid-field.ts'
 import type { User, UserId } from '../../model/user.ts'
 import { withStorableId } from '../../model/user-id.ts'
 import { NotOurUsers, UniqueViolation } from '../../store/contract/errors.ts'
-import type { StoredUser, UserWithPassword } from '../../store/contract/users.ts'
+import type { StoredUser, UserStore, UserWithPassword } from '../../store/contract/users.ts'
 import type { Store } from '../../store/store.ts'
 import { type byUser, ofUser } from '../audit/audit-trail.ts'
 import {
@@ -37,6 +38,12 @@ type OpenRow = (
   context: RecordsContext,
 ) => User | undefined | Promise<User | undefined>
 
+/** Yields the rows of all users that match, in the order of their IDs. */
+export const userRows = (where: Parameters<UserStore['list']>[0], { store }: RecordsContext) =>
+  rowsInBatches(listedAtOnce, (last: StoredUser | undefined) =>
+    store.users.list(where, last?.id ?? null, listedAtOnce),
+  )
+
 /** The look-ups of users whom a statement of the store can read. */
 export const usersInStore = (open: OpenRow): UserLookUps => ({
   areInStore: true,
@@ -56,15 +63,9 @@ export const usersInStore = (open: OpenRow): UserLookUps => ({
     return row && open(row, context)
   },
   async *all(context) {
-    let after: UserId | null = null
-    for (;;) {
-      const rows: readonly StoredUser[] = await context.store.users.list({}, after, listedAtOnce)
-      for (const row of rows) {
-        const user = await open(row, context)
-        if (user) yield withoutPassword(user)
-      }
-      after = rows.at(-1)?.id ?? null
-      if (rows.length < listedAtOnce) return
+    for await (const row of userRows({}, context)) {
+      const user = await open(row, context)
+      if (user) yield withoutPassword(user)
     }
   },
   async search(text, { after, limit }, context) {

@@ -1,11 +1,8 @@
 import { emailKey } from '../../model/email-address.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
-import type { User, UserId } from '../../model/user.ts'
+import type { User } from '../../model/user.ts'
 import type { RecordsContext } from '../context.ts'
-import { changeUser } from './built-in-users.ts'
-
-/** The maximum number of users that one statement lists. */
-const listedAtOnce = 500
+import { changeUser, userRows } from './built-in-users.ts'
 
 /**
  * Stores the e-mail addresses of built-in users in normal form, if a migration noted other addresses. Leaves an address
@@ -18,22 +15,16 @@ export const normalizeEmails = async (context: RecordsContext): Promise<void> =>
   const kind = 'email addresses'
   const [note] = await store.sweeperNotes.select({ kind })
   if (!note) return
-  let after: UserId | null = null
   let kept = 0
-  for (;;) {
-    const rows = await store.users.list({ isIrregular: true }, after, listedAtOnce)
-    for (const user of rows) {
-      if (await isNormal(user, context)) continue
-      kept += 1
-      log({
-        level: 'warn',
-        event: 'user.email_kept',
-        message: `The e-mail address of the user ${user.id} contains invisible characters, or another user has the same address in another spelling. The address remains unchanged. To change it: svc-oauth2server users set-email --user ${user.id} --email ADDRESS`,
-        userId: user.id,
-      })
-    }
-    after = rows.at(-1)?.id ?? null
-    if (rows.length < listedAtOnce) break
+  for await (const user of userRows({ isIrregular: true }, context)) {
+    if (await isNormal(user, context)) continue
+    kept += 1
+    log({
+      level: 'warn',
+      event: 'user.email_kept',
+      message: `The e-mail address of the user ${user.id} contains invisible characters, or another user has the same address in another spelling. The address remains unchanged. To change it: svc-oauth2server users set-email --user ${user.id} --email ADDRESS`,
+      userId: user.id,
+    })
   }
   if (kept === 0) await store.sweeperNotes.delete({ kind })
 }
