@@ -24,22 +24,18 @@ export const loadPairwiseKey = async ({
   clock,
 }: Pick<RecordsContext, 'store' | 'keys' | 'clock'>): Promise<Uint8Array> => {
   const find = async () => (await store.signingKeys.select({ id }))[0]
-  const stored = (await find()) ?? (await create({ store, keys, clock }, find))
+  let stored = await find()
+  if (!stored) {
+    const fields = { id, algorithm, publicKey: '{}', createdAt: clock() }
+    const { k = '' } = await exportJWK(await generateSecret(algorithm, { extractable: true }))
+    const key = { ...fields, privateKey: keys.seal('row', k, signingKeyClaims(fields)) }
+    // Another node may have inserted the key concurrently.
+    stored = (await store.signingKeys.insert(key)) ? key : await find()
+  }
   const secret = stored && keys.open('row', stored.privateKey, signingKeyClaims(stored))
   if (secret === undefined)
     throw new StoreUnusable(
       'The key of pairwise subjects was tampered with, or sealed with another secret key.',
     )
   return Buffer.from(secret, 'base64url')
-}
-
-const create = async (
-  { store, keys, clock }: Pick<RecordsContext, 'store' | 'keys' | 'clock'>,
-  find: () => Promise<StoredSigningKey | undefined>,
-): Promise<StoredSigningKey | undefined> => {
-  const fields = { id, algorithm, publicKey: '{}', createdAt: clock() }
-  const { k: secret = '' } = await exportJWK(await generateSecret(algorithm, { extractable: true }))
-  const key = { ...fields, privateKey: keys.seal('row', secret, signingKeyClaims(fields)) }
-  // Another node may have inserted the key concurrently.
-  return (await store.signingKeys.insert(key)) ? key : find()
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
 import { type SealedKind, sealedEntities } from '../../model/entities/all.ts'
 import { callback, onlyMembers } from '../../model/members.ts'
-import type { ResealedRow, RowKey } from '../../store/contract/sealed.ts'
+import type { ResealedRow, RowKey, SealedRow } from '../../store/contract/sealed.ts'
 import { AuditChain } from '../audit/audit-chain.ts'
 import type { RecordsContext } from '../context.ts'
 import { sealedAnew } from '../seals/sealed-values.ts'
@@ -100,66 +100,53 @@ export const rotateSecretKeys = async (
   return { resealed, unreadable, isComplete, keepFor }
 }
 
-/** Makes one pass over a table, in descending order of the primary keys. */
+/**
+ * Makes one pass over a table, in descending order of the primary keys.
+ * @returns whether there were rows to reseal, and the key IDs of unreadable rows with their numbers
+ */
 const resealTable = async (
   kind: SealedKind,
-  context: RecordsContext,
+  { store, keys }: RecordsContext,
   onBatch: (rows: number) => void,
 ): Promise<{ hadWork: boolean; unreadable: ReadonlyMap<string | null, number> }> => {
+  const sealed = store.sealed[kind]
   const unreadable = new Map<string | null, number>()
   let hadWork = false
-  let after: RowKey | null = null
-  do {
-    const done = await resealPart(kind, after, context)
-    for (const keyId of done.unreadable) unreadable.set(keyId, (unreadable.get(keyId) ?? 0) + 1)
-    if (done.written > 0 || done.missed > 0) hadWork = true
-    onBatch(done.written)
-    after = done.next
-  } while (after)
-  return { hadWork, unreadable }
-}
-
-interface Part {
-  readonly written: number
-  readonly missed: number
-  /** The key IDs of unreadable rows, one for each row. */
-  readonly unreadable: readonly (string | null)[]
-  readonly next: RowKey | null
-}
-
-const resealPart = async (
-  kind: SealedKind,
-  after: RowKey | null,
-  context: RecordsContext,
-): Promise<Part> => {
-  let written = 0
-  for (let attempts = 1; ; attempts += 1) {
-    const part = await tryReseal(kind, after, context)
-    written += part.written
-    if (part.written + part.missed === 0) await nextTurn()
-    else await pause(rest)
-    if (part.missed === 0 || attempts === maxAttempts) return { ...part, written }
+  let attempts = 1
+  for (let after: RowKey | null = null; ; ) {
+    const { rows, next } = await sealed.notUnder(keys.currentId, after, batch)
+    const { resealed, unread } = await sealedUnderCurrent(kind, rows, keys)
+    const written = resealed.length === 0 ? 0 : await sealed.reseal(resealed)
+    if (resealed.length > 0) hadWork = true
+    onBatch(written)
+    await (resealed.length === 0 ? nextTurn() : pause(rest))
+    if (written < resealed.length && attempts < maxAttempts) {
+      attempts += 1
+      continue
+    }
+    for (const keyId of unread) unreadable.set(keyId, (unreadable.get(keyId) ?? 0) + 1)
+    if (!next) return { hadWork, unreadable }
+    after = next
+    attempts = 1
   }
 }
 
-const tryReseal = async (
+/** Seals rows anew. Also returns the key ID of each row that cannot be opened. */
+const sealedUnderCurrent = async (
   kind: SealedKind,
-  after: RowKey | null,
-  { store, keys }: RecordsContext,
-): Promise<Part> => {
-  const sealed = store.sealed[kind]
-  const { rows, next } = await sealed.notUnder(keys.currentId, after, batch)
+  rows: readonly SealedRow[],
+  keys: KeyRing,
+): Promise<{ resealed: readonly ResealedRow[]; unread: readonly (string | null)[] }> => {
   const resealed: ResealedRow[] = []
-  const unreadable: (string | null)[] = []
+  const unread: (string | null)[] = []
   for (const [index, row] of rows.entries()) {
     if (index > 0 && index % slice === 0) await nextTurn()
     const anew = sealedAnew(kind, row, keys)
     if (anew.resealed) resealed.push(anew.resealed)
     const [first] = anew.unreadable
-    if (first !== undefined) unreadable.push(keyIdOf(first) ?? null)
+    if (first !== undefined) unread.push(keyIdOf(first) ?? null)
   }
-  const written = resealed.length === 0 ? 0 : await sealed.reseal(resealed)
-  return { written, missed: resealed.length - written, unreadable, next }
+  return { resealed, unread }
 }
 
 const report = ({ table, keyId, rows }: UnreadableRows, { keys, log }: RecordsContext): void => {

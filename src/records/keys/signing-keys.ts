@@ -120,16 +120,15 @@ export class SigningKeys {
     // Inside a transaction, do not cache the keys, because the transaction may be rolled back. Do not wait for a load
     // in progress, because the transactions could deadlock.
     if (store !== this.#context.store) return this.#load(store)
-    this.#loading ??= this.#remember().finally(() => {
-      this.#loading = undefined
-    })
+    this.#loading ??= this.#load(store)
+      .then((keys) => {
+        this.#known = { keys, until: this.#context.clock() + remembered }
+        return keys
+      })
+      .finally(() => {
+        this.#loading = undefined
+      })
     return this.#loading
-  }
-
-  async #remember(): Promise<readonly SigningKey[]> {
-    const keys = await this.#load(this.#context.store)
-    this.#known = { keys, until: this.#context.clock() + remembered }
-    return keys
   }
 
   /** Loads all keys. Creates a key of each required algorithm whose newest key is missing or too old. */
@@ -137,11 +136,9 @@ export class SigningKeys {
     const { settings, clock, audit } = this.#context
     const required = requiredAlgorithms(settings)
     for (let attempt = 0; attempt < maxAttempts * required.length; attempt += 1) {
-      const keys = await this.#opened(
-        (await store.signingKeys.select({}, { by: ['createdAt', 'id'], isReversed: true })).filter(
-          isKeyPair,
-        ),
-      )
+      const order = { by: ['createdAt', 'id'], isReversed: true } as const
+      const rows = await store.signingKeys.select({}, order)
+      const keys = await this.#opened(rows.filter(isKeyPair))
       const newestOf = (name: string) => keys.find(({ algorithm }) => algorithm === name)
       const isNew = (name: string) => {
         const newest = newestOf(name)
@@ -186,7 +183,14 @@ export class SigningKeys {
       const { id, algorithm, createdAt } = row
       const secret = this.#context.keys.open('row', row.privateKey, signingKeyClaims(row))
       if (secret === undefined) {
-        this.#tampered(id)
+        // Do not publish the key. Otherwise, an attacker who wrote the row could sign tokens that resource servers accept.
+        this.#context.log({
+          level: 'error',
+          event: 'signing_key.tampered',
+          message:
+            'A signing key was tampered with, or sealed with another secret key; the server neither uses nor publishes the key.',
+          keyId: id,
+        })
         continue
       }
       const before = this.#known?.keys.find((key) => key.id === id)
@@ -196,16 +200,5 @@ export class SigningKeys {
       opened.push({ id, algorithm, createdAt, publicKey, privateKey })
     }
     return opened
-  }
-
-  // Do not publish the key. Otherwise, an attacker who wrote the row could sign tokens that resource servers accept.
-  #tampered(id: string): void {
-    this.#context.log({
-      level: 'error',
-      event: 'signing_key.tampered',
-      message:
-        'A signing key was tampered with, or sealed with another secret key; the server neither uses nor publishes the key.',
-      keyId: id,
-    })
   }
 }

@@ -3,6 +3,7 @@ import type { TokenFields } from '../../model/entities/token.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
+import type { SurplusOwner } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 
 /** The maximum number of stored rotated refresh tokens of one authorization. */
@@ -48,9 +49,6 @@ interface Context {
   readonly log: LogSink
 }
 
-/** Deletes up to `limit` rows, and returns their number. The number is less than `limit` if no further rows exist. */
-type DeleteBatch = (limit: number) => Promise<number>
-
 /**
  * Limits the number of rows of one client, authorization or parent token. Deletes the oldest rows in batches in the
  * background. The limits are approximate, because only some writes trigger a check.
@@ -70,32 +68,20 @@ export class TokenBounds {
   /** Must be called after a rotation of a refresh token of this authorization. */
   rotated(authorizationId: number): void {
     if (!this.#isRotationDue()) return
-    const { store, settings, clock } = this.#context
+    const { settings, clock } = this.#context
     const before = clock() - settings.refreshTokenExpiresIn * 1000
-    this.#trim((limit) =>
-      store.tokens.deleteSurplus(
-        { authorizationId, before },
-        { keep: rotatedPerAuthorization, limit },
-      ),
-    )
+    this.#trim({ authorizationId, before }, rotatedPerAuthorization)
   }
 
   /** Must be called after a client received a token of `client_credentials`. */
   issued({ clientKey, userId }: Pick<TokenFields, 'clientKey' | 'userId'>): void {
     if (!this.#isTokenDue()) return
-    const { store, settings } = this.#context
-    this.#trim((limit) =>
-      store.tokens.deleteSurplus({ clientKey, userId }, { keep: settings.tokensPerClient, limit }),
-    )
+    this.#trim({ clientKey, userId }, this.#context.settings.tokensPerClient)
   }
 
   /** Must be called after a child of this token was created. */
   narrowed(parentId: number): void {
-    if (!this.#isChildDue()) return
-    const { store } = this.#context
-    this.#trim((limit) =>
-      store.tokens.deleteSurplus({ parentId }, { keep: childrenPerToken, limit }),
-    )
+    if (this.#isChildDue()) this.#trim({ parentId }, childrenPerToken)
   }
 
   /** Stops the removals, and waits for the running statement. */
@@ -105,32 +91,31 @@ export class TokenBounds {
   }
 
   // Run one removal at a time. A removal may be skipped, because further writes trigger the removal again.
-  #trim(deleteBatch: DeleteBatch): void {
+  #trim(owner: SurplusOwner, keep: number): void {
     if (this.#stopping.signal.aborted) return
-    this.#running ??= this.#deleteAll(deleteBatch)
-      .catch((error: unknown) => this.#failed(error))
-      .finally(() => {
-        this.#running = undefined
-      })
-  }
-
-  async #deleteAll(deleteBatch: DeleteBatch): Promise<void> {
-    const { signal } = this.#stopping
-    for (let rows = batchSize; rows >= batchSize && !signal.aborted; ) {
-      const begun = performance.now()
-      rows = await deleteBatch(batchSize)
-      const rest = (performance.now() - begun) * pauseFactor
-      await delay(rest, undefined, { signal }).catch(() => undefined)
-    }
-  }
-
-  #failed(error: unknown): void {
-    this.#context.log({
-      level: error instanceof StoreUnavailable ? 'warn' : 'error',
-      event: 'sweeper.failed',
-      message:
-        'The oldest tokens above a maximum number could not be removed. A later request retries the removal.',
-      error,
+    this.#running ??= this.#deleteSurplus(owner, keep).finally(() => {
+      this.#running = undefined
     })
+  }
+
+  async #deleteSurplus(owner: SurplusOwner, keep: number): Promise<void> {
+    const { signal } = this.#stopping
+    const { store, log } = this.#context
+    try {
+      for (let rows = batchSize; rows >= batchSize && !signal.aborted; ) {
+        const begun = performance.now()
+        rows = await store.tokens.deleteSurplus(owner, { keep, limit: batchSize })
+        const rest = (performance.now() - begun) * pauseFactor
+        await delay(rest, undefined, { signal }).catch(() => undefined)
+      }
+    } catch (error) {
+      log({
+        level: error instanceof StoreUnavailable ? 'warn' : 'error',
+        event: 'sweeper.failed',
+        message:
+          'The oldest tokens above a maximum number could not be removed. A later request retries the removal.',
+        error,
+      })
+    }
   }
 }

@@ -55,40 +55,34 @@ export class TokenUses extends LateWriter {
     this.later()
   }
 
-  /** A failure is only logged, because no request depends on the write. */
+  // After a failure, do not retry: the next use of a token records its scopes again.
   protected override async write(): Promise<void> {
-    await Promise.all([this.#writeUses(), this.#writeScopes()])
-  }
-
-  // After a failure, do not retry: the next use of the token records the scopes again.
-  async #writeScopes(): Promise<void> {
-    if (this.#scopes.size === 0) return
-    const scopes = new Map([...this.#scopes].map(([id, noted]) => [id, [...noted]]))
-    this.#scopes.clear()
-    try {
-      const ids = await this.#store.transaction((tx) => tx.tokens.noteScopes(scopes))
-      for (const id of ids) {
-        const before = this.#stored.get(String(id)) ?? []
-        this.#stored.set(String(id), new Set([...before, ...(scopes.get(id) ?? [])]))
-      }
-    } catch (error) {
-      this.#lost(error)
-    }
-  }
-
-  async #writeUses(): Promise<void> {
-    if (this.#pending.size === 0) return
     const uses = new Map(this.#pending)
+    const scopes = new Map([...this.#scopes].map(([id, noted]) => [id, [...noted]]))
     this.#pending.clear()
-    this.#latest = uses
-    try {
-      await this.#store.transaction((tx) => tx.tokens.touch(uses))
-    } catch (error) {
-      this.#latest = new Map()
-      this.#lost(error)
+    this.#scopes.clear()
+    if (uses.size > 0) this.#latest = uses
+    await Promise.all([
+      uses.size > 0 &&
+        this.#store
+          .transaction((tx) => tx.tokens.touch(uses))
+          .catch((error: unknown) => {
+            this.#latest = new Map()
+            this.#lost(error)
+          }),
+      scopes.size > 0 && this.#writeScopes(scopes).catch((error: unknown) => this.#lost(error)),
+    ])
+  }
+
+  async #writeScopes(scopes: ReadonlyMap<number, readonly string[]>): Promise<void> {
+    const ids = await this.#store.transaction((tx) => tx.tokens.noteScopes(scopes))
+    for (const id of ids) {
+      const before = this.#stored.get(String(id)) ?? []
+      this.#stored.set(String(id), new Set([...before, ...(scopes.get(id) ?? [])]))
     }
   }
 
+  // A failure is only logged, because no request depends on the write.
   #lost(error: unknown): void {
     this.#log({
       level: 'warn',
