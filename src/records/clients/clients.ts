@@ -4,7 +4,7 @@ import { keptMetadata } from '../../model/client-metadata.ts'
 import { blankClient, type ClientFields } from '../../model/entities/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { anything, flag, oneOf, onlyMembers, orNull, text, whole } from '../../model/members.ts'
-import { maxOverlap } from '../../model/overlap.ts'
+import { checkOverlap } from '../../model/overlap.ts'
 import type { UserId } from '../../model/user.ts'
 import type { ClientSummary } from '../../store/contract/clients.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
@@ -245,11 +245,7 @@ export class Clients {
   ): Promise<ClientWithSecret> {
     checkReset(options)
     const { overlap = 0 } = options
-    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > maxOverlap) {
-      throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
-        problem: 'overlapInvalid',
-      })
-    }
+    checkOverlap(overlap)
     return this.#withNewSecret((secret) =>
       this.#rewrite(clientId, (before, { clock }) => {
         if (!usesSecret(before))

@@ -59,11 +59,8 @@ export const revokeToken = async (
   return isEnded
 }
 
-type EndingEvent =
-  | 'token.revoked'
-  | 'authorization_code.reused'
-  | 'device_code.reused'
-  | 'refresh_token.reused'
+type UsedOnce = 'authorization_code' | 'device_code' | 'refresh_token'
+type EndingEvent = 'token.revoked' | `${UsedOnce}.reused`
 
 /** Revokes an authorization with its tokens. Returns false if it was revoked before. */
 export const endAuthorization = async (
@@ -109,14 +106,6 @@ export const authorizationOfRotated = async (
   return rotated && context.store.authorizations.find(rotated.authorizationId)
 }
 
-/** A code that nobody has redeemed yet. */
-export interface UnusedCode {
-  readonly clientId: string
-  readonly userId?: UserId
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number
-}
-
 /**
  * Uses up a code that leaked: inserts a revoked authorization, so that no request can redeem the code. If the code was
  * redeemed before, revokes its tokens. A concurrent redemption is either before or after the insert.
@@ -125,7 +114,7 @@ export interface UnusedCode {
  */
 export const endCode = async (
   codeDigest: Digest,
-  code: UnusedCode | undefined,
+  code: { clientId: string; userId?: UserId; expiresAt: number } | undefined,
   context: RecordsContext,
 ): Promise<boolean> => {
   const { store, clock } = context
@@ -150,7 +139,7 @@ export const endCode = async (
 
 /** Revokes the authorization of a code or refresh token that is used again. One of the two callers may be a thief. */
 export const endReused = async (
-  kind: 'authorization_code' | 'device_code' | 'refresh_token',
+  kind: UsedOnce,
   authorization: Authorization,
   context: RecordsContext,
 ): Promise<void> => {

@@ -1,4 +1,5 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
+import type { Credential } from '../../model/credential.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { UserId } from '../../model/user.ts'
 import type { StoredToken } from '../../store/contract/tokens.ts'
@@ -44,11 +45,7 @@ interface KeptTokens {
 }
 
 /** What is known about a deleted value of a personal token. */
-interface DeletedToken {
-  readonly name: string
-  readonly userId: UserId
-  readonly tokenId: number
-}
+type DeletedToken = Pick<Credential, 'name' | 'userId' | 'tokenId'>
 
 /**
  * Finds a token that was deleted or restored in the last day, by its value. A search for the token that finds nothing
@@ -60,11 +57,10 @@ export const findEnded = async (
   context: RecordsContext,
 ): Promise<(Partial<DeletedToken> & { readonly digest: Digest }) | undefined> => {
   const digest = digestOf('access_token', accessToken)
-  // `restore` replaces the first note with the second, which remains.
-  for (const kind of ['deleted token', 'restored token'] as const)
-    if ((await context.store.sweeperNotes.select({ kind, key: digest })).length > 0)
-      return { ...(await deletedTokens(context).get(digest)), digest }
-  return undefined
+  // Read both notes in one statement, because `restore` replaces the first note with the second, which remains.
+  const kind = ['deleted token', 'restored token'] as const
+  const notes = await context.store.sweeperNotes.select({ kind, key: digest })
+  return notes.length === 0 ? undefined : { ...(await deletedTokens(context).get(digest)), digest }
 }
 
 const deletedTokens = (context: RecordsContext) =>
@@ -97,12 +93,10 @@ export const blockRestoring = async (digest: Digest, context: RecordsContext): P
 export class EndedTokens {
   readonly #context: RecordsContext
   readonly #kept: TransientValues<KeptTokens>
-  readonly #deleted: TransientValues<DeletedToken>
 
   constructor(context: RecordsContext) {
     this.#context = context
     this.#kept = new TransientValues('ended_tokens', context)
-    this.#deleted = deletedTokens(context)
   }
 
   /** Deletes the user's personal tokens with these IDs. Ignores IDs of other tokens. */
@@ -121,17 +115,13 @@ export class EndedTokens {
     })
     for (const { rows } of tokens)
       if (rows[0]) await removed({ kind: 'client', key: rows[0].fields.clientKey })
-    for (const { name, rows } of tokens) {
+    for (const { name, rows } of tokens)
       for (const { accessDigest, fields } of rows) {
         const value = { name, userId, tokenId: fields.id }
-        await this.#deleted.set(accessDigest, value, clock() + undoPeriod)
+        await deletedTokens(this.#context).set(accessDigest, value, clock() + undoPeriod)
       }
-    }
-    const undo = await this.#kept.put(
-      { userId, endedAt, tokens },
-      clock() + undoPeriod,
-      String(userId),
-    )
+    const kept = { userId, endedAt, tokens }
+    const undo = await this.#kept.put(kept, clock() + undoPeriod, String(userId))
     return { names: tokens.map(({ name }) => name), undo }
   }
 

@@ -13,7 +13,7 @@ import {
   time,
   whole,
 } from '../../model/members.ts'
-import { maxOverlap } from '../../model/overlap.ts'
+import { checkOverlap } from '../../model/overlap.ts'
 import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
 import { Token } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
@@ -77,12 +77,10 @@ const checkRotation = onlyMembers<RotationOptions>('personalTokens.rotate()', {
   maxExpiresIn: number,
 })
 
-/** A new personal token with its value. Later look-ups do not return the value. */
-export type PersonalToken = Token & { readonly accessToken: string }
-
-/** A rotated personal token with its new value. */
-export type RotatedPersonalToken = PersonalToken & {
-  /** The expiry of the former value; null if the former value is not valid. */
+/** A personal token with its new value. Later look-ups do not return the value. */
+export type PersonalToken = Token & {
+  readonly accessToken: string
+  /** The expiry of the former value after a rotation; null if no former value is valid. */
   readonly previousExpires: number | null
 }
 
@@ -97,11 +95,6 @@ export interface ManagedToken {
   readonly lastUse: TokenUse | null
   /** The expiry of the value before the last rotation; null if that value is not valid. */
   readonly previousExpires: number | null
-}
-
-/** The stored values of a personal token before a change. */
-export type StoredPersonalToken = Pick<TokenFields, 'scopes' | 'expires' | 'createdAt'> & {
-  readonly name: string
 }
 
 /** The maximum lifetime of a personal token, in seconds: 10 years. */
@@ -153,27 +146,21 @@ export class PersonalTokens {
           ? undefined
           : new TokenWithValue({ ...fields, id }, registry, accessToken)
       })
+      const ending = endingOf(token.accessToken)
       await audit.add(tx, 'personal_token.created', {
         ...ofToken(token, checked.name),
         isRoutine: isInternal,
-        details: {
-          scopes: fields.scopes,
-          expires: fields.expires,
-          ending: endingOf(token.accessToken),
-        },
+        details: { scopes: fields.scopes, expires: fields.expires, ending },
       })
       return token
     })
   }
 
-  /** Lists a user's personal tokens, without internal tokens. */
-  listByUser(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
-    return this.#listed({ userId }, cursor)
-  }
-
-  async #listed(
-    { userId, ids }: { readonly userId: UserId; readonly ids?: readonly number[] },
+  /** Lists a user's personal tokens, without internal tokens. @param ids lists only the tokens with these IDs */
+  async listByUser(
+    userId: UserId,
     cursor: Cursor,
+    ids?: readonly number[],
   ): Promise<Page<ManagedToken>> {
     const where = { userId, now: this.#context.clock(), ...(ids && { ids }) }
     const { items, next } = await this.#context.store.tokens.list('personal', where, cursor)
@@ -196,7 +183,7 @@ export class PersonalTokens {
 
   /** Returns the user's personal tokens with these IDs, in the order of the IDs. Omits unknown IDs. */
   async among(userId: UserId, ids: readonly number[]): Promise<readonly ManagedToken[]> {
-    const { items } = await this.#listed({ userId, ids }, { after: null, limit: ids.length })
+    const { items } = await this.listByUser(userId, { after: null, limit: ids.length }, ids)
     const known = new Map(items.map((item) => [item.token.id, item]))
     return ids.flatMap((id) => known.get(id) ?? [])
   }
@@ -216,7 +203,7 @@ export class PersonalTokens {
   async update(
     { token, name: before }: ManagedToken,
     changes: TokenChanges,
-    guard?: (before: StoredPersonalToken) => void,
+    guard?: (before: Pick<Token, 'scopes' | 'expires' | 'createdAt'> & { name: string }) => void,
   ): Promise<void> {
     checkChanges(changes)
     const { store, scopes: registry, audit, clock } = this.#context
@@ -232,10 +219,8 @@ export class PersonalTokens {
       }
       await rewritePersonalClient(token.clientId, { name, defaultScopes: scopes }, context)
       const { expires } = changes
-      const [was, is] = [
-        { name: before, scopes: token.scopes, expires: timeText(token.expires) },
-        { name, scopes, expires: expires === undefined ? undefined : timeText(expires) },
-      ]
+      const was = { name: before, scopes: token.scopes, expires: timeText(token.expires) }
+      const is = { name, scopes, expires: timeText(expires) }
       const fields = changedFields(was, is)
       const details = { fields, changes: changesOf(was, is) }
       const about = { ...ofToken(token, name ?? before), details }
@@ -273,14 +258,10 @@ export class PersonalTokens {
    * Replaces the value of a token, and restarts its lifetime. The ID does not change.
    * @throws InvalidField for an unknown token, or for an overlap that is not a whole number of seconds up to 30 days
    */
-  async rotate(id: number, options: RotationOptions = {}): Promise<RotatedPersonalToken> {
+  async rotate(id: number, options: RotationOptions = {}): Promise<PersonalToken> {
     checkRotation(options)
     const { overlap = 0, maxExpiresIn } = options
-    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > maxOverlap) {
-      throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
-        problem: 'overlapInvalid',
-      })
-    }
+    checkOverlap(overlap)
     const { store, clock, audit, scopes: registry } = this.#context
     return retryOnCollision(() =>
       store.transaction(async (tx) => {
@@ -357,11 +338,11 @@ export const lockClientOf = async (id: number, { tokens, clients }: Store): Prom
 const newValue = ({ settings, random }: RecordsContext): string =>
   newPersonalTokenValue(settings.tokenPersonalPrefix, settings.tokenPersonalSaltLen, random)
 
-const timeText = (at: number | null): string | null =>
-  at === null ? null : new Date(at).toISOString()
+const timeText = (at: number | null | undefined): string | null | undefined =>
+  typeof at === 'number' ? new Date(at).toISOString() : at
 
 /** A token with its value. Accessors are not enumerable, so logging or storing the token does not reveal the value. */
-class TokenWithValue extends Token implements RotatedPersonalToken {
+class TokenWithValue extends Token implements PersonalToken {
   readonly #accessToken: string
   readonly #previousExpires: number | null
 

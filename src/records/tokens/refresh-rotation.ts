@@ -13,7 +13,7 @@ import { endReused, findRotated } from './end-tokens.ts'
 import { insertChild } from './exchange-token.ts'
 import { sectorOfToken } from './sector-of-token.ts'
 import { findByRefresh, openedAccess, stateOf } from './token-finder.ts'
-import { boundTo, endOfRefresh, save, sealedToken, secondsUntil } from './token-row.ts'
+import { endOfRefresh, issuedNow, save, sealedToken, secondsUntil } from './token-row.ts'
 
 /**
  * Redeems a refresh token. With the security profile `fapi2`, the refresh token of a confidential client does not
@@ -88,20 +88,17 @@ const refreshed = async (
 ): Promise<IssuedToken> => {
   const { token, authorization, user } = found
   const { authorizationId } = token
-  const key = boundTo(redemption.keyThumbprint)
   // A key-bound token remains bound, even if DPoP was disabled after the token was issued.
-  const losesKey = token.keyThumbprint !== null && key.keyThumbprint === null
+  const losesKey = token.keyThumbprint !== null && redemption.keyThumbprint === undefined
   if (authorizationId === null || !authorization || losesKey) throw refusedRefresh()
-  const createdAt = context.clock()
+  const fresh = issuedNow(redemption, context)
   const fields = {
     ...token,
-    ...key,
+    ...fresh,
     sector: await sectorOfToken(token, redemption.client, context.store),
     scopes: context.scopes.issuable(scopes),
     resources: redemption.resources ?? authorization.resources,
-    createdAt,
-    expires: createdAt + context.settings.tokenExpiresIn * 1000,
-    refreshExpires: endOfRefresh(context, createdAt, authorization.createdAt),
+    refreshExpires: endOfRefresh(context, fresh.createdAt, authorization.createdAt),
   }
   const given = {
     fields,
@@ -248,10 +245,10 @@ const withOtherKey = async (
 ): Promise<IssuedToken> => {
   const child = {
     ...fields,
-    ...boundTo(redemption.keyThumbprint),
+    ...issuedNow(redemption, context),
+    expires: fields.expires,
     authorizationId: null,
     refreshExpires: null,
-    createdAt: context.clock(),
     parentId: fields.id,
     loginDigest: null,
   }

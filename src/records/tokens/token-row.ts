@@ -25,22 +25,20 @@ type FirstRedemption = Exclude<Redemption, RefreshRedemption>
  * @throws ScopeDoesNotExists, OAuthError `invalid_scope`
  */
 export const newTokenFields = (
-  { settings, clock, scopes: registry }: RecordsContext,
+  context: RecordsContext,
   redemption: FirstRedemption,
   userId: UserId | null,
 ): NewToken['fields'] => {
   const { type, client, scopes, resources = [], loginDigest = null } = redemption
-  const createdAt = clock()
   return {
     ...blankToken,
-    ...boundTo(redemption.keyThumbprint),
+    ...issuedNow(redemption, context),
     clientId: client.clientId,
     clientKey: client.clientKey,
     userId,
-    expires: createdAt + settings.tokenExpiresIn * 1000,
     // A child of a personal token may have an internal scope of its parent.
-    scopes: type === 'narrowing' ? registry.validated(scopes) : registry.issuable(scopes),
-    createdAt,
+    scopes:
+      type === 'narrowing' ? context.scopes.validated(scopes) : context.scopes.issuable(scopes),
     resources,
     sector:
       type === 'user'
@@ -50,13 +48,16 @@ export const newTokenFields = (
   }
 }
 
-/** Returns the type of a token that is bound to a key, or of a bearer token. */
-export const boundTo = (
-  keyThumbprint: string | null = null,
-): Pick<TokenFields, 'tokenType' | 'keyThumbprint'> => ({
-  tokenType: keyThumbprint === null ? 'bearer' : 'dpop',
-  keyThumbprint,
-})
+/** Returns the fields of a new access token that depend on the time and on the key of the request. */
+export const issuedNow = (
+  { keyThumbprint = null }: { readonly keyThumbprint?: string | null },
+  { settings, clock }: RecordsContext,
+): Pick<TokenFields, 'tokenType' | 'keyThumbprint' | 'createdAt' | 'expires'> => {
+  const createdAt = clock()
+  const expires = createdAt + settings.tokenExpiresIn * 1000
+  const tokenType = keyThumbprint === null ? 'bearer' : 'dpop'
+  return { tokenType, keyThumbprint, createdAt, expires }
+}
 
 /** A token to save. The missing secrets are drawn; a refresh token only if `refreshExpires` is set. */
 type GivenToken = Pick<TokenData, 'fields'> & Partial<TokenData>
@@ -199,11 +200,8 @@ export const issuedFor = (
   redemption: FirstRedemption,
   token: AboutToken & Pick<TokenFields, 'scopes'>,
   grant: string | undefined,
-): About<'token.issued'> => {
-  const subject = redemption.type === 'narrowing' ? redemption.parent.user : redemption.subject
-  return {
-    ...ofToken(token, redemption.client.name),
-    userEmail: subject?.email ?? null,
-    details: { grant, scopes: token.scopes },
-  }
-}
+): About<'token.issued'> => ({
+  ...ofToken(token, redemption.client.name),
+  userEmail: subjectOf(redemption)?.email ?? null,
+  details: { grant, scopes: token.scopes },
+})
