@@ -2,6 +2,7 @@ import type { Brand, FrameLinks } from '../pages/frame.ts'
 import { builtInPages, type Pages } from '../pages/pages.ts'
 import { InvalidSettings } from '../settings/invalid-settings.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { AuthorizationServerOptions } from './options.ts'
 
 /** Returns the name and logo of the application. The default name is the host of the issuer. */
 export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Brand => ({
@@ -13,9 +14,8 @@ export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Br
 export const linksOf = (
   settings: Settings,
   basePath: string,
-  has: { readonly hostLogin: boolean; readonly hostUsers: boolean; readonly userLinks: boolean },
+  { resourceOwner, users, sendUserLink }: AuthorizationServerOptions,
 ): FrameLinks => {
-  const { hostLogin, hostUsers, userLinks } = has
   return {
     stylesheet: `${basePath}${settings.oauthPrefix}/style.css`,
     script: `${basePath}${settings.oauthPrefix}/page.js`,
@@ -24,8 +24,8 @@ export const linksOf = (
     tokens: `${basePath}${settings.settingsPrefix}/applications/tokens/`,
     clients: `${basePath}${settings.settingsPrefix}/applications/clients/`,
     authorized: `${basePath}${settings.settingsPrefix}/applications/authorized/`,
-    sessions: hostLogin ? null : `${basePath}${settings.settingsPrefix}/sessions/`,
-    password: hostLogin || hostUsers ? null : `${basePath}${settings.settingsPrefix}/password/`,
+    sessions: resourceOwner ? null : `${basePath}${settings.settingsPrefix}/sessions/`,
+    password: resourceOwner || users ? null : `${basePath}${settings.settingsPrefix}/password/`,
     activity: `${basePath}${settings.settingsPrefix}/activity/`,
     leaked: `${basePath}${settings.settingsPrefix}/leaked/`,
     admin: `${basePath}${settings.adminPrefix}/overview/`,
@@ -34,11 +34,11 @@ export const linksOf = (
     adminUsers: `${basePath}${settings.adminPrefix}/users/`,
     adminActivity: `${basePath}${settings.adminPrefix}/activity/`,
     login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
-    forgotPassword: userLinks ? `${basePath}${settings.loginPath}/forgot-password` : null,
-    signUp: userLinks && settings.signUp ? `${basePath}${settings.loginPath}/sign-up` : null,
-    verifyEmail: userLinks ? `${basePath}${settings.settingsPrefix}/verify-email/` : null,
-    logout: hostLogin ? null : `${basePath}${settings.logoutPath}`,
-    hostLogout: hostLogin ? settings.logoutUrl : null,
+    forgotPassword: sendUserLink ? `${basePath}${settings.loginPath}/forgot-password` : null,
+    signUp: sendUserLink && settings.signUp ? `${basePath}${settings.loginPath}/sign-up` : null,
+    verifyEmail: sendUserLink ? `${basePath}${settings.settingsPrefix}/verify-email/` : null,
+    logout: resourceOwner ? null : `${basePath}${settings.logoutPath}`,
+    hostLogout: resourceOwner ? settings.logoutUrl : null,
   }
 }
 

@@ -8,7 +8,6 @@ import { typeOfImage, UnacceptableImage } from '../model/raster/raster-image.ts'
 import { enabledResponseTypes } from '../model/response-type.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
 import { providerOperations } from '../protocol/provider-operations.ts'
-import type { PlugIns } from '../protocol/server-context.ts'
 import { allRecords } from '../records/all-records.ts'
 import { ClientLogos, type DownloadLogo } from '../records/clients/client-logos.ts'
 import { ClientRefusals } from '../records/clients/client-refusals.ts'
@@ -22,23 +21,18 @@ import { Turns } from '../records/turns.ts'
 import { callbackUsers, tableUsers } from '../records/users/application-users.ts'
 import { builtInUsers } from '../records/users/built-in-users.ts'
 import { requesterOf } from '../records/users/password-tries.ts'
-import type { ObservedStore } from './observe-store.ts'
-import { type OpenedStore, warnOfReusableIds } from './open-store.ts'
+import type { Observed } from './observe-store.ts'
+import { warnOfReusableIds } from './open-store.ts'
 import type { AuthorizationServerOptions } from './options.ts'
-import type { Prepared } from './prepare.ts'
 import { Removals } from './sweeper/removals.ts'
 
-/** The records, the provider operations, and the background jobs of the records. */
-export type BuiltRecords = ReturnType<typeof buildRecords>
+/** The parts of the server with the records, the provider operations, and the background jobs of the records. */
+export type Built = Observed & ReturnType<typeof buildRecords>
 
 /** Builds the records from the store, the settings, the secret keys and the clock. */
-export const buildRecords = (
-  prepared: Prepared,
-  { serverClock: { now: clock } }: OpenedStore,
-  { store, audit }: ObservedStore,
-  plugIns: PlugIns,
-) => {
-  const { options, settings, issuer, scopes, keys, random, log } = prepared
+export const buildRecords = (observed: Observed) => {
+  const { options, settings, issuer, scopes, keys, random, log, store, audit } = observed
+  const clock = observed.serverClock.now
   const base = { store, settings, keys, clock, log, audit }
   const removals = new Removals(base)
   const signingKeys = new SigningKeys(base)
@@ -57,7 +51,7 @@ export const buildRecords = (
     passwords: new PasswordHasher(),
     requester: () => requesterOf(currentOrigin()),
     limits,
-    clientContext: clientContextOf(prepared, plugIns),
+    clientContext: clientContextOf(observed),
     users: usersOf(options.users, log),
     saveToken: options.saveToken,
     mint:
@@ -94,10 +88,12 @@ const usersOf = (users: AuthorizationServerOptions['users'], log: LogSink): User
 }
 
 /** Returns the scopes, grant types and response types that clients may be registered for. */
-const clientContextOf = (
-  { settings, scopes, resources }: Prepared,
-  { grants, knownGrants }: PlugIns,
-): Omit<ClientContext, 'countTokens'> => ({
+const clientContextOf = ({
+  settings,
+  scopes,
+  resources,
+  plugIns: { grants, knownGrants },
+}: Observed): Omit<ClientContext, 'countTokens'> => ({
   scopes,
   allowedGrantTypes: grants.map(({ type }) => type),
   allowedResponseTypes: enabledResponseTypes(settings),

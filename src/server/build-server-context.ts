@@ -3,7 +3,7 @@ import { BoundedMap } from '../model/bounded-map.ts'
 import { ClientLogouts } from '../protocol/openid/logouts.ts'
 import { clientFinder } from '../protocol/provider-operations.ts'
 import { ResourceServer } from '../protocol/resource-server.ts'
-import type { PlugIns, ServerContext } from '../protocol/server-context.ts'
+import type { ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
 import { Sessions } from '../protocol/session/sessions.ts'
 import type {
@@ -23,31 +23,16 @@ import { TransientValues } from '../records/transient-values.ts'
 import { PasswordTries } from '../records/users/password-tries.ts'
 import { UserLinks } from '../records/users/user-links.ts'
 import { brandOf, linksOf } from './appearance.ts'
-import type { BuiltRecords } from './build-records.ts'
-import type { ObservedStore } from './observe-store.ts'
-import type { Prepared } from './prepare.ts'
+import type { Built } from './build-records.ts'
 import type { Readiness } from './readiness.ts'
 
 /** The maximum number of logins that this process keeps in memory, to answer repeated forms. */
 const maxLogins = 1_000
 
 /** Builds the context that grants, endpoints and extensions receive. */
-export const buildServerContext = (
-  prepared: Prepared,
-  { databaseTransients, queue, counts }: ObservedStore,
-  built: BuiltRecords,
-  plugIns: PlugIns,
-  { health }: Readiness,
-): ServerContext => {
-  const { options, settings, issuer, basePath, random, log, telemetry } = prepared
-  const { context, records, provider, signingKeys, uses, refusals } = built
-  const sessions = new Sessions(
-    context,
-    records.users,
-    issuer,
-    prepared.verifyJwt,
-    options.resourceOwner,
-  )
+export const buildServerContext = (built: Built, { health }: Readiness): ServerContext => {
+  const { options, settings, issuer, basePath, context, records, provider, uses } = built
+  const { databaseTransients, telemetry, verifyJwt } = built
   const parts: Omit<ServerContext, 'getClient' | 'logouts' | 'resourceServer'> = {
     ...records,
     ...provider,
@@ -57,32 +42,28 @@ export const buildServerContext = (
     issuer,
     basePath,
     settings,
-    scopes: prepared.scopes,
+    scopes: built.scopes,
     clock: context.clock,
-    random,
-    log,
-    sessions,
+    random: built.random,
+    log: built.log,
+    sessions: new Sessions(context, records.users, issuer, verifyJwt, options.resourceOwner),
     knownBrowsers: new KnownBrowsers(context, issuer),
     userLinks: new UserLinks(context),
     passwordTries: new PasswordTries(context),
-    ...plugIns,
+    ...built.plugIns,
     ui: {
-      pages: prepared.pages,
+      pages: built.pages,
       brand: brandOf(settings, issuer),
-      links: linksOf(settings, basePath, {
-        hostLogin: options.resourceOwner !== undefined,
-        hostUsers: options.users !== undefined,
-        userLinks: options.sendUserLink !== undefined,
-      }),
-      errorView: prepared.errorView,
+      links: linksOf(settings, basePath, options),
+      errorView: built.errorView,
     },
     shortLived: shortLivedOf(context),
-    refusals,
+    refusals: built.refusals,
     operations: {
       isReady: async () => (await health()).isReady,
       health,
       flushAudit: async () =>
-        void (await Promise.all([queue.flushBriefly(), counts.flushBriefly()])),
+        void (await Promise.all([built.queue.flushBriefly(), built.counts.flushBriefly()])),
       flushTokenUses: () => uses.flushBriefly(),
       countGrant: telemetry?.grant,
     },
@@ -94,13 +75,13 @@ export const buildServerContext = (
     },
     outbound: built.outbound,
     logos: built.logos,
-    resources: prepared.resources,
+    resources: built.resources,
     limits: context.limits,
     tokenQueues: new TokenQueues(),
     exports: new FairQueue({ maxRunning: 1 }),
     logins: new BoundedMap(maxLogins),
-    keys: prepared.keys,
-    signingKeys,
+    keys: built.keys,
+    signingKeys: built.signingKeys,
     recordEvent: (name, about) => context.audit.add(context.store, name, about),
     // Record the used JWTs of clients in the database. If Redis recorded the JWTs and lost its data, the server would
     // accept a used JWT again.
@@ -138,7 +119,7 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
  * the application again.
  */
 const mayRecall = (
-  { getClient, saveToken, extensions = [] }: Prepared['options'],
+  { getClient, saveToken, extensions = [] }: Built['options'],
   context: RecordsContext,
 ): boolean =>
   canRecall(context) &&

@@ -5,9 +5,7 @@ import { allRecords, type Records } from '../records/all-records.ts'
 import { type RecordsContext, withinTransaction } from '../records/context.ts'
 import { notifying } from '../store/notify-after-commit.ts'
 import type { HostTransaction, PostgresClient, Store } from '../store/store.ts'
-import type { BuiltRecords } from './build-records.ts'
-import type { ObservedStore } from './observe-store.ts'
-import type { OpenedStore } from './open-store.ts'
+import type { Built } from './build-records.ts'
 
 /** Milliseconds before the first check whether the application has committed. The pause doubles after each check. */
 const firstPause = 10
@@ -20,11 +18,7 @@ const longestPause = 1_000
 const markerLifetime = 86_400_000
 
 /** Runs work in transactions that the application begins and ends on its own client. */
-export const hostTransactions = (
-  { database }: Pick<OpenedStore, 'database'>,
-  { observe, hooks, isStored }: Pick<ObservedStore, 'observe' | 'hooks' | 'isStored'>,
-  { context }: Pick<BuiltRecords, 'context'>,
-) => {
+export const hostTransactions = ({ database, observe, hooks, isStored, context }: Built) => {
   const closing = new AbortController()
 
   const afterCommit = async (

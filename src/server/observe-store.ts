@@ -11,17 +11,23 @@ import { decorated } from '../store/decorated.ts'
 import { notifying } from '../store/notify-after-commit.ts'
 import type { Store } from '../store/store.ts'
 import { memoryTransients } from '../store/transients/memory-transients.ts'
-import type { OpenedStore } from './open-store.ts'
-import type { Prepared } from './prepare.ts'
+import type { Opened } from './open-store.ts'
 
-/** The store for the records, and the audit log. */
-export type ObservedStore = ReturnType<typeof observeStore>
+/** The parts of the server with the store for the records, and the audit log. */
+export type Observed = Opened & ReturnType<typeof observeStore>
 
 /** Wraps the store with measurements, the `aroundStore` of the application, and the notification of hooks. */
-export const observeStore = (
-  { options, settings, telemetry, aroundStore, keys, log }: Prepared,
-  { database, external, serverClock }: OpenedStore,
-) => {
+export const observeStore = ({
+  options,
+  settings,
+  telemetry,
+  aroundStore,
+  keys,
+  log,
+  database,
+  external,
+  serverClock,
+}: Opened) => {
   const transients = settings.cacheType === 'memory' ? memoryTransients() : external
   const base = transients ? { ...database, transients } : database
   // Wraps a store with measurements and the `aroundStore` of the application, but without hooks.

@@ -7,16 +7,16 @@ import { openWithRetry } from '../store/transients/late-transients.ts'
 import { DatabaseClock } from './clock/database-clock.ts'
 import { MachineClock } from './clock/machine-clock.ts'
 import { hostClock, type ServerClock } from './clock/server-clock.ts'
-import type { Prepared } from './prepare.ts'
+import type { Planned } from './select-plug-ins.ts'
 
-/** The open database, and the parts that are started together with it. */
-export type OpenedStore = Awaited<ReturnType<typeof openStore>>
+/** The parts of the server after the store is open. */
+export type Opened = Planned & Awaited<ReturnType<typeof openStore>>
 
 /**
  * Opens and migrates the store, checks that the secret keys match the rows, and starts the clock.
  * @throws StoreUnusable or StoreUnavailable if the store cannot be used
  */
-export const openStore = async (prepared: Prepared) => {
+export const openStore = async (prepared: Planned) => {
   const { options, users, keys, log } = prepared
   const database = await options.store.open(users, options.users?.keyType)
   let serverClock: ServerClock | undefined
@@ -65,7 +65,7 @@ const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
  * has no clock, starts the clock of the machine.
  */
 const startClock = async (
-  { options: { clock }, aroundStore, log }: Prepared,
+  { options: { clock }, aroundStore, log }: Planned,
   { now, sweeperNotes }: OpenStore,
 ): Promise<ServerClock> => {
   if (clock) return hostClock(clock)
@@ -88,7 +88,7 @@ const openTransients = async ({
   options,
   issuer,
   log,
-}: Prepared): Promise<OpenTransients | undefined> => {
+}: Planned): Promise<OpenTransients | undefined> => {
   if (!options.transients) return undefined
   return openWithRetry(options.transients, issuer, (error) =>
     log({ level: 'error', event: 'transients.away', message: error.message }),

@@ -1,6 +1,6 @@
 import type { Health } from '../model/health.ts'
-import type { LogSink } from '../model/log.ts'
 import { withTimeout } from '../store/timeout.ts'
+import type { Opened } from './open-store.ts'
 
 /** Reports whether this process should receive requests. */
 export type Readiness = ReturnType<typeof readiness>
@@ -11,60 +11,56 @@ const storeTimeout = 1_000
 /** The timeout of a ping of Redis, in milliseconds: short, because a typical probe gives up after a second. */
 const transientsTimeout = 500
 
-/** Checks the dependencies with `pings`, and logs each change of a result. */
-export const readiness = (
-  pings: {
-    readonly store: () => Promise<void>
-    readonly transients: (() => Promise<void>) | undefined
-    /** Returns whether the clock is wrong. Logs each change of this result. */
-    readonly isClockWrong: () => Promise<boolean>
-  },
-  log: LogSink,
-) => {
+/** Checks the database, Redis and the clock, and logs when one of them stops or starts to respond. */
+export const readiness = ({ aroundStore, log, database, external, serverClock }: Opened) => {
   let isDraining = false
   let checking: Promise<Health> | undefined
-  const reportStore = reportChanges((error) => {
-    if (isDraining) return
-    if (error === undefined)
-      log({
-        level: 'info',
-        event: 'health.ready',
-        message: 'The server can serve requests again.',
-      })
-    else
-      log({
-        level: 'warn',
-        event: 'health.unready',
-        message:
-          'The server cannot serve requests: the database does not respond, or rejects writes.',
-        error,
-      })
-  })
-  const reportTransients = reportChanges((error) => {
-    if (error === undefined)
-      log({
-        level: 'info',
-        event: 'transients.back',
-        message: 'Redis responds again.',
-      })
-    else
-      log({
-        level: 'warn',
-        event: 'transients.away',
-        message:
-          'Redis does not respond: requests that need Redis, such as authorization requests and the redemption of codes, fail.',
-        error,
-      })
-  })
+  const isStoreUp = watched(
+    storeTimeout,
+    async () => aroundStore({ name: 'ping' }, () => database.ping()),
+    (error) => {
+      if (isDraining) return
+      if (error === undefined)
+        log({
+          level: 'info',
+          event: 'health.ready',
+          message: 'The server can serve requests again.',
+        })
+      else
+        log({
+          level: 'warn',
+          event: 'health.unready',
+          message:
+            'The server cannot serve requests: the database does not respond, or rejects writes.',
+          error,
+        })
+    },
+  )
+  const areTransientsUp = watched(
+    transientsTimeout,
+    async () => external && aroundStore({ name: 'transients.ping' }, () => external.ping()),
+    (error) => {
+      if (error === undefined)
+        log({ level: 'info', event: 'transients.back', message: 'Redis responds again.' })
+      else
+        log({
+          level: 'warn',
+          event: 'transients.away',
+          message:
+            'Redis does not respond: requests that need Redis, such as authorization requests and the redemption of codes, fail.',
+          error,
+        })
+    },
+  )
 
   const check = async (): Promise<Health> => {
-    const [isStoreUp, areTransientsUp, isClockWrong] = await Promise.all([
-      reportStore(errorOf(pings.store, storeTimeout)),
-      pings.transients ? reportTransients(errorOf(pings.transients, transientsTimeout)) : true,
-      withTimeout(storeTimeout, pings.isClockWrong()).catch(() => false),
+    const [isUp, areUp, isClockWrong] = await Promise.all([
+      isStoreUp(),
+      areTransientsUp(),
+      // The clock logs each change of this result itself.
+      withTimeout(storeTimeout, serverClock.isWrong()).catch(() => false),
     ])
-    const isReady = isStoreUp && !isClockWrong
-    return { isReady, areTransientsAway: !areTransientsUp, isClockWrong }
+    return { isReady: isUp && !isClockWrong, areTransientsAway: !areUp, isClockWrong }
   }
 
   return {
@@ -85,25 +81,20 @@ export const readiness = (
 }
 
 /**
- * Calls `report` when a dependency stops or starts to respond.
- * @returns a function that takes the promise of `errorOf`, and returns whether the dependency responds
+ * Returns a function that pings a dependency, and returns whether it responds in time.
+ * @param report called after each change of the result, with the error; undefined if the dependency responds again
  */
-const reportChanges = (report: (error: unknown) => void) => {
+const watched = (
+  timeout: number,
+  ping: () => Promise<void>,
+  report: (error: unknown) => void,
+): (() => Promise<boolean>) => {
   let wasUp = true
-  return async (ping: Promise<unknown>): Promise<boolean> => {
-    const error = await ping
+  return async () => {
+    const error: unknown = await withTimeout(timeout, ping()).catch((reason: unknown) => reason)
     const isUp = error === undefined
     if (isUp !== wasUp) report(error)
     wasUp = isUp
     return isUp
-  }
-}
-
-/** Returns the error of a ping that failed or timed out; undefined for a successful ping. */
-const errorOf = async (ping: () => Promise<void>, timeout: number): Promise<unknown> => {
-  try {
-    return await withTimeout(timeout, ping())
-  } catch (error) {
-    return error
   }
 }

@@ -19,6 +19,9 @@ import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { addressProblems } from './extension-problems.ts'
 import type { Prepared } from './prepare.ts'
 
+/** The checked options, with the enabled plug-ins. */
+export type Planned = Prepared & { readonly plugIns: PlugIns }
+
 /**
  * Selects the plug-ins that the settings enable: built-in plug-ins, and plug-ins of the application.
  * @throws InvalidSettings for two endpoints at one path, or an invalid path
