@@ -106,7 +106,9 @@ export const unknownCode = async (
   check: (binding: CodeBinding) => void = () => undefined,
 ): Promise<OAuthError> => {
   // The row of the authorization outlives the code.
-  const authorization = await server.store.authorizations.findByCode(digestOf(kind, value))
+  const authorization = await server.store.authorizations.find({
+    codeDigest: digestOf(kind, value),
+  })
   if (!authorization?.code || authorization.revokedAt !== null) return invalidCode(kind)
   // After a reset of the client ID, the stored binding contains the former ID, so replace it by the current ID.
   if (authorization.clientId !== client.clientId) return invalidCode(kind)

@@ -89,7 +89,7 @@ export class AuthorizedApplications {
     const { store, keys, clock } = this.#context
     const ids = items.map(({ clientId }) => clientId)
     const [consents, rows] = await Promise.all([
-      store.consents.ofUser(userId, ids),
+      store.consents.select({ userId, clientId: ids }),
       store.tokens.authorizedOf(userId, ids, clock(), { limit: maxDevices, countLimit }),
     ])
     const earliest = await earliestRow(userId, this.#context)

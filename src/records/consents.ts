@@ -35,7 +35,10 @@ export class Consents {
    * consent of a former user with the same ID.
    */
   async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
-    return validConsent(await this.#context.store.consents.find(userId, clientId), this.#context)
+    return validConsent(
+      await this.#context.store.consents.find({ userId, clientId }, { lock: 'change' }),
+      this.#context,
+    )
   }
 
   /**
@@ -62,7 +65,7 @@ export class Consents {
       return consent
     }
     const attempt = async (tx: Store): Promise<Consent | undefined> => {
-      const found = await tx.consents.find(userId, clientId)
+      const found = await tx.consents.find({ userId, clientId }, { lock: 'change' })
       const opened = openedConsent(found, this.#context)
       const before = opened && opened.grantedAt >= earliest ? opened : undefined
       const refused = new Set(declined)

@@ -27,6 +27,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
   const parts = [
     'clients',
     'tokens',
+    'rotatedTokens',
     'authorizations',
     'consents',
     'users',

@@ -1,3 +1,5 @@
+import type { Digest } from '../crypto/digest.ts'
+import type { StoredRotation } from '../model/entities/rotated-token.ts'
 import type { SecretKey } from '../model/entities/secret-key.ts'
 import type { StoredSigningKey } from '../model/entities/signing-key.ts'
 import type { UserKeyType, UsersLocation } from '../model/user-table.ts'
@@ -9,7 +11,7 @@ import type { ClientLogoStore } from './contract/client-logos.ts'
 import type { ClientStore, RecalledClient } from './contract/clients.ts'
 import type { Expiring } from './contract/expiring.ts'
 import type { LogoutNoticeStore } from './contract/logout-notices.ts'
-import type { Rows } from './contract/rows.ts'
+import type { Reads, Rows } from './contract/rows.ts'
 import type { SealedStore } from './contract/sealed.ts'
 import type { SessionStore } from './contract/sessions.ts'
 import type { RemovalStore, SweeperNoteStore } from './contract/sweeper.ts'
@@ -26,6 +28,8 @@ export interface MigrationResult {
 export interface Store {
   readonly clients: ClientStore
   readonly tokens: TokenStore
+  /** The rotated refresh tokens, which `tokens.rotate` inserts. */
+  readonly rotatedTokens: Pick<Reads<StoredRotation, StoredRotation, Digest>, 'find'>
   readonly authorizations: AuthorizationStore
   readonly consents: ConsentStore
   readonly users: UserStore

@@ -566,7 +566,7 @@ describe('IR-04 Storage errors during a revocation or introspection', () => {
   test('returns 503 for a rotated token that cannot be looked up', async () => {
     const { refreshToken } = await failed.grant()
     const { body } = await failed.refresh(refreshToken)
-    expectOutage(await whileFailing({ at: 'tokens.findRotated', when: 'before' }, refreshToken))
+    expectOutage(await whileFailing({ at: 'rotatedTokens.find', when: 'before' }, refreshToken))
     expect((await failed.ping(String(body.access_token))).status).toBe(200)
   })
 

@@ -536,7 +536,7 @@ describe('the format and repetition of reports', () => {
   test('returns 503 if the store fails, and revokes all credentials when the report is repeated', async () => {
     const [one, two] = [await app.personalToken(), await app.personalToken()]
     const { clientSecret } = await app.client()
-    for (const operation of ['tokens.findByAccess', 'clients.findBySecret', 'transients.set']) {
+    for (const operation of ['tokens.findByAccess', 'clients.find', 'transients.set']) {
       failing = operation
       const { status, headers } = await report([one, clientSecret, two].map(item))
       expect([status, headers.get('retry-after')], operation).toEqual([503, expect.any(String)])

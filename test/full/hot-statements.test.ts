@@ -61,9 +61,9 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     const { id } = await aPair(store, clientId)
     return () => store.tokens.find(id)
   },
-  'tokens.hold': async (store, { clientId }) => {
+  'tokens.find, locked': async (store, { clientId }) => {
     const { id } = await aPair(store, clientId)
-    return () => store.tokens.hold(id)
+    return () => store.tokens.find(id, { lock: 'change' })
   },
   'tokens.insert':
     async (store, { clientId, userId }) =>
@@ -73,14 +73,14 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     const rotation = rotationOf(await aPair(store, clientId, { userId }))
     return () => store.tokens.rotate(rotation)
   },
-  'tokens.findRotated': async (store, { clientId }) => {
+  'rotatedTokens.find': async (store, { clientId }) => {
     const pair = await aPair(store, clientId)
     await store.tokens.rotate(rotationOf(pair))
-    return () => store.tokens.findRotated(pair.refreshDigest)
+    return () => store.rotatedTokens.find(pair.refreshDigest)
   },
-  'tokens.ofAuthorization': async (store, { clientId }) => {
+  'tokens.find, by its authorization': async (store, { clientId }) => {
     const { authorizationId } = await aPair(store, clientId)
-    return () => store.tokens.ofAuthorization(authorizationId)
+    return () => store.tokens.find({ authorizationId }, { lock: 'change' })
   },
   'authorizations.extend': async (store, { clientId, userId }) => {
     const id = await anAuthorization(store, { clientId, userId })
@@ -130,10 +130,10 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     const id = await anAuthorization(store, { clientId })
     return () => store.authorizations.find(id)
   },
-  'authorizations.findByCode': async (store, { clientId }) => {
+  'authorizations.find, by its code': async (store, { clientId }) => {
     const codeDigest = digest('authorization_code')
     await anAuthorization(store, { clientId, codeDigest })
-    return () => store.authorizations.findByCode(codeDigest)
+    return () => store.authorizations.find({ codeDigest })
   },
   'authorizations.listExceeding': async (store, { clientId }) => {
     const userId = await aUser(store)
@@ -151,7 +151,7 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
   'consents.find': async (store, { clientId }) => {
     const userId = await aUser(store)
     await store.consents.insert(consentRow({ userId, clientId }))
-    return () => store.consents.find(userId, clientId)
+    return () => store.consents.find({ userId, clientId }, { lock: 'change' })
   },
   'consents.findOfSession': async (store, { clientId }) => {
     const userId = await aUser(store)
@@ -209,10 +209,10 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     const id = await aUser(store)
     return () => store.users.find(id)
   },
-  'users.findByEmail': async (store) => {
+  'users.find, by the e-mail address': async (store) => {
     const { email } = userRow()
     await aUser(store, { email })
-    return () => store.users.findByEmail(email)
+    return () => store.users.find({ email })
   },
   'transients.put': async (store) => () => store.transients.put(text(), 'value', 9, 1),
   'transients.set': async (store) => () => store.transients.set(text(), 'value', 9, 1),
@@ -251,11 +251,10 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
  */
 const others: Readonly<Record<string, string>> = {
   clients: 'management by users and administrators',
-  'tokens.ofClient': 'the tokens of one client, when the client changes',
+  'tokens.select': 'the tokens of one client or the personal tokens of one user',
   'tokens.list': 'a page',
   'tokens.summaries': 'a page, which reads the tokens of one user in one statement',
   'tokens.count': 'the personal tokens of one user',
-  'tokens.personalNamed': 'the personal tokens of one user',
   'tokens.authorizedOf': 'a page',
   'tokens.deleteSurplus': 'a bounded number of rows, in the background',
   'tokens.reseal': 'the rotation of secret keys',
@@ -266,8 +265,7 @@ const others: Readonly<Record<string, string>> = {
   clientLogins: 'one row for each login with OpenID Connect, found by its session or its user',
   'tokens.restore': 'a page, by primary key',
   'tokens.noteScopes': 'written in the background',
-  'consents.ofUser': 'a page',
-  'consents.ofClient': 'management',
+  'consents.select': 'a page',
   'sessions.ofUser': 'a page',
   'sessions.put': 'no caller',
   'sessions.select': 'a page',

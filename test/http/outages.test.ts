@@ -111,7 +111,7 @@ const cases: readonly (readonly [string, Case])[] = [
   [
     'a login with the right password',
     {
-      operation: 'users.findByEmail',
+      operation: 'users.find',
       path: () => '/login',
       init: () =>
         form({ csrf_token: session.csrfToken, email: app.user.email, password: app.password }),

@@ -186,7 +186,7 @@ describe('authorized applications', () => {
       expect(items).toHaveLength(6)
       expect(asked.sort()).toEqual([
         'clients.list authorized',
-        'consents.ofUser',
+        'consents.select',
         'tokens.authorizedOf',
       ])
     })

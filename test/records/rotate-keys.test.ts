@@ -306,9 +306,9 @@ describe('a rotation of the secret keys during concurrent changes', () => {
     const { users, sessions } = rotating.server
     const store = storeOf(rotating.server)
     const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test', raw: undefined }
-    const checked = await store.users.findByEmail(app.user.email)
+    const checked = await store.users.find({ email: app.user.email })
     expect((await rotating.server.rotateSecretKeys()).resealed).toBe(1)
-    const again = await store.users.findByEmail(app.user.email)
+    const again = await store.users.find({ email: app.user.email })
     expect(again?.passwordHash).not.toBe(checked?.passwordHash)
     expect(await sessions.signIn(app.user.id, browser, checked?.passwordHash)).toMatch(/session=/)
     await users.setPassword(app.user.id, app.password)

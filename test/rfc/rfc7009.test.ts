@@ -456,7 +456,7 @@ describe('RFC 7009 §2.2.1 store outages', () => {
   test('IR-04 returns 503 if the look-up of a rotated token fails [T133]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
-    failing = 'tokens.findRotated'
+    failing = 'rotatedTokens.find'
     expect((await revoke(conf, refresh_token)).status).toBe(503)
     failing = undefined
     expect(await ping(app, body.access_token)).toBe(200)

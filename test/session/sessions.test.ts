@@ -223,7 +223,7 @@ describe('SS-10 a login during a concurrent change', () => {
       async aroundStore({ name }, operation) {
         const result = await operation()
         // The user changes while the login verifies the password of the row that it read before.
-        const work = name === 'users.findByEmail' ? pending : undefined
+        const work = name === 'users.find' ? pending : undefined
         if (work) pending = undefined
         await work?.()
         return result

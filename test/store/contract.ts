@@ -104,7 +104,7 @@ export const storeContract = (
         const id = await aUser(store, row)
         const { createdAt: _, ...fields } = row
         expect(await other.users.find(id)).toEqual(fields)
-        expect(await store.users.findByEmail(row.email)).toEqual(fields)
+        expect(await store.users.find({ email: row.email })).toEqual(fields)
         const marks = { active: false, isAdmin: false, emailVerified: true, seal: 'another' }
         expect(await store.users.update(id, marks)).toBe(true)
         expect(await store.users.update(id, { passwordHash: 'other' })).toBe(true)
@@ -114,7 +114,7 @@ export const storeContract = (
         })
         expect(await store.users.delete(id, 1)).toBe(true)
         expect(await other.users.find(id)).toBeUndefined()
-        expect(await store.users.findByEmail(row.email)).toBeUndefined()
+        expect(await store.users.find({ email: row.email })).toBeUndefined()
       })
 
       test('update() and delete() return false for a missing user', async () => {
@@ -130,7 +130,7 @@ export const storeContract = (
             .then((isInserted) => isInserted && Number(row.id) + index),
         )
         expect(successes(ids)).toHaveLength(1)
-        expect((await store.users.findByEmail(row.email))?.id).toBe(successes(ids)[0])
+        expect((await store.users.find({ email: row.email }))?.id).toBe(successes(ids)[0])
       })
 
       test('inserting an existing ID throws UniqueViolation, and keeps the existing user', async () => {
@@ -221,9 +221,11 @@ export const storeContract = (
           clientId: after.fields.clientId,
         })
         expect(
-          (await other.tokens.ofClient(after.fields.clientId)).map(({ fields }) => fields.id),
+          (await other.tokens.select({ clientId: after.fields.clientId }, { lock: 'change' })).map(
+            ({ fields }) => fields.id,
+          ),
         ).toEqual([id])
-        expect(await other.consents.find(userId, after.fields.clientId)).toBeDefined()
+        expect(await other.consents.find({ userId, clientId: after.fields.clientId })).toBeDefined()
       })
 
       test('updating to an existing ID or secret returns false, and changes neither row', async () => {
@@ -262,7 +264,7 @@ export const storeContract = (
         expect(await other.clients.delete(clientId, 1)).toBe(false)
         expect(await other.tokens.findByAccess(row.accessDigest)).toBeUndefined()
         expect(await other.authorizations.find(authorizationId)).toBeUndefined()
-        expect(await other.consents.find(userId, clientId)).toBeUndefined()
+        expect(await other.consents.find({ userId, clientId })).toBeUndefined()
         const removal = { kind: 'client', key: clientKey(clientId) } as const
         expect(await other.removals.select({}, { limit: 1_000 })).toContainEqual({
           ...removal,
@@ -273,7 +275,7 @@ export const storeContract = (
           rows = await store.removals.removeSome(removal, 10)
         // The calls delete the token, its rotated refresh token, the authorization and the consent.
         expect(removed).toEqual([1, 1, 1, 1, 0])
-        expect(await other.tokens.findRotated(rotated.digest)).toBeUndefined()
+        expect(await other.rotatedTokens.find(rotated.digest)).toBeUndefined()
         await store.removals.delete(removal)
         expect(await other.removals.select({}, { limit: 1_000 })).not.toContainEqual({
           ...removal,
@@ -293,7 +295,7 @@ export const storeContract = (
         expect((await other.clients.find(clientId))?.fields.name).toBe('After')
         expect(await other.tokens.findByAccess(row.accessDigest)).toBeUndefined()
         expect(await other.authorizations.find(authorizationId)).toBeUndefined()
-        expect(await other.consents.find(userId, clientId)).toBeUndefined()
+        expect(await other.consents.find({ userId, clientId })).toBeUndefined()
         expect(await other.removals.select({}, { limit: 1_000 })).toContainEqual({
           kind: 'client',
           key: former,
@@ -378,7 +380,7 @@ export const storeContract = (
           ...row,
           fields: { id },
         })
-        expect(await store.tokens.ofClient(clientId)).toHaveLength(1)
+        expect(await store.tokens.select({ clientId }, { lock: 'change' })).toHaveLength(1)
         // Several rows may have no refresh token.
         expect(
           successes(await runConcurrently(3, () => store.tokens.insert(tokenRow({ clientId })))),
@@ -410,11 +412,11 @@ export const storeContract = (
         ).toMatchObject({ ...winner, fields: { id } })
         expect(await other.tokens.findByAccess(row.accessDigest)).toBeUndefined()
         expect(await other.tokens.findByRefresh(refreshDigest)).toBeUndefined()
-        expect(await store.tokens.ofClient(clientId)).toHaveLength(1)
+        expect(await store.tokens.select({ clientId }, { lock: 'change' })).toHaveLength(1)
         expect(
           await store.tokens.rotate(rotationOf({ ...pair, id: 999_999, refreshDigest: digest() })),
         ).toBe(false)
-        expect(await other.tokens.findRotated(refreshDigest)).toMatchObject({ rotatedAt: 5 })
+        expect(await other.rotatedTokens.find(refreshDigest)).toMatchObject({ rotatedAt: 5 })
       })
 
       test('only the invalid inserts among concurrent inserts fail', async () => {
@@ -432,7 +434,7 @@ export const storeContract = (
           else if (index === 23) expect(result).toEqual({ status: 'fulfilled', value: undefined })
           else expect(result).toEqual({ status: 'fulfilled', value: found?.fields.id })
         }
-        expect(await other.tokens.ofClient(clientId)).toHaveLength(39)
+        expect(await other.tokens.select({ clientId }, { lock: 'change' })).toHaveLength(39)
       })
 
       test('only the invalid rotations among concurrent rotations fail', async () => {
@@ -452,7 +454,7 @@ export const storeContract = (
           const isDone = index !== 1 && index !== 3
           const old = await other.tokens.findByRefresh(pair.refreshDigest)
           expect([index, old === undefined]).toEqual([index, isDone])
-          const note = await other.tokens.findRotated(pair.refreshDigest)
+          const note = await other.rotatedTokens.find(pair.refreshDigest)
           expect([index, note !== undefined]).toEqual([index, isDone])
         }
         expect(rotated[1]).toMatchObject({ reason: { name: 'UniqueViolation' } })
@@ -465,7 +467,7 @@ export const storeContract = (
         const pair = await aPair(store, await aClient(store))
         await other.authorizations.revoke(pair.authorizationId, 5)
         expect(await store.tokens.rotate(rotationOf(pair))).toBe(false)
-        expect(await store.tokens.findRotated(pair.refreshDigest)).toBeUndefined()
+        expect(await store.rotatedTokens.find(pair.refreshDigest)).toBeUndefined()
       })
 
       test('look-ups after a change return the new state, even if the row was read before', async () => {
@@ -508,12 +510,12 @@ export const storeContract = (
         const clientId = await aClient(store)
         const rotated = rotatedRow(await anAuthorization(store, { clientId }))
         await insertRotated(store, rotated)
-        expect(await other.tokens.findRotated(rotated.digest)).toEqual(rotated)
-        expect(await other.tokens.findRotated(digest())).toBeUndefined()
+        expect(await other.rotatedTokens.find(rotated.digest)).toEqual(rotated)
+        expect(await other.rotatedTokens.find(digest())).toBeUndefined()
         await expect(insertRotated(other, { ...rotated, parameters: 'other' })).rejects.toThrow(
           UniqueViolation,
         )
-        expect(await store.tokens.findRotated(rotated.digest)).toEqual(rotated)
+        expect(await store.rotatedTokens.find(rotated.digest)).toEqual(rotated)
       })
 
       test('are found by ID, authorization and client, and personal tokens are found by name', async () => {
@@ -526,14 +528,18 @@ export const storeContract = (
           lastUse: null,
           successorId: null,
         }
-        expect(await other.tokens.ofAuthorization(authorizationId)).toEqual(stored)
+        expect(await other.tokens.find({ authorizationId }, { lock: 'change' })).toEqual(stored)
         expect(await other.tokens.find(id)).toEqual(stored)
         expect(await other.tokens.find(999_999)).toBeUndefined()
-        expect(await other.tokens.ofAuthorization(999_999)).toBeUndefined()
+        expect(
+          await other.tokens.find({ authorizationId: 999_999 }, { lock: 'change' }),
+        ).toBeUndefined()
         const personal = await store.tokens.insert(tokenRow({ clientId, userId, isPersonal: true }))
         await store.tokens.insert(tokenRow({ clientId, userId }))
-        expect(await other.tokens.personalNamed(userId, 'Laptop')).toEqual([personal])
-        expect(await other.tokens.personalNamed(userId, 'laptop')).toEqual([])
+        expect(await other.tokens.select({ userId, name: 'Laptop' })).toMatchObject([
+          { fields: { id: personal } },
+        ])
+        expect(await other.tokens.select({ userId, name: 'laptop' })).toEqual([])
       })
 
       test('deleteExpired() deletes expired tokens that cannot be refreshed, up to the limit, and no token without expiry', async () => {
@@ -545,7 +551,7 @@ export const storeContract = (
         await insert({ expires: 5, refreshExpires: 100 })
         await insert({ expires: 5, refreshExpires: 9 })
         const remaining = async () =>
-          (await other.tokens.ofClient(clientId)).map(({ fields }) => [
+          (await other.tokens.select({ clientId }, { lock: 'change' })).map(({ fields }) => [
             fields.expires,
             fields.refreshExpires,
           ])
@@ -577,7 +583,8 @@ export const storeContract = (
         expect(await store.tokens.deleteExpired(3, 2)).toBe(1)
         expect(await store.tokens.deleteExpired(3, 2)).toBe(0)
         for (const clientId of ended) expect(await other.clients.find(clientId)).toBeUndefined()
-        for (const clientId of alive) expect(await other.tokens.ofClient(clientId)).toHaveLength(1)
+        for (const clientId of alive)
+          expect(await other.tokens.select({ clientId }, { lock: 'change' })).toHaveLength(1)
       })
     })
 
@@ -591,8 +598,8 @@ export const storeContract = (
           ),
         )
         expect(successes(ids)).toHaveLength(1)
-        expect((await other.authorizations.findByCode(codeDigest))?.id).toBe(successes(ids)[0])
-        expect((await other.authorizations.findByCode(codeDigest))?.createdAt).toBe(
+        expect((await other.authorizations.find({ codeDigest }))?.id).toBe(successes(ids)[0])
+        expect((await other.authorizations.find({ codeDigest }))?.createdAt).toBe(
           ids.findIndex((id) => id !== undefined),
         )
       })
@@ -623,9 +630,11 @@ export const storeContract = (
         const id = Number(await store.authorizations.insertOnce(row))
         const stored = { id, clientId, ...row }
         expect(await other.authorizations.find(id)).toEqual(stored)
-        expect(await other.authorizations.findByCode(row.codeDigest ?? digest())).toEqual(stored)
+        expect(await other.authorizations.find({ codeDigest: row.codeDigest ?? digest() })).toEqual(
+          stored,
+        )
         expect(await other.authorizations.find(999_999)).toBeUndefined()
-        expect(await other.authorizations.findByCode(digest())).toBeUndefined()
+        expect(await other.authorizations.find({ codeDigest: digest() })).toBeUndefined()
       })
 
       test('a rotation extends the expiry of the authorization, but never shortens it', async () => {
@@ -653,8 +662,12 @@ export const storeContract = (
         expect((await other.authorizations.find(mine.authorizationId))?.revokedAt).toBe(
           7 + revoked.indexOf(true),
         )
-        expect(await other.tokens.ofAuthorization(mine.authorizationId)).toBeUndefined()
-        expect(await other.tokens.ofAuthorization(theirs.authorizationId)).toBeDefined()
+        expect(
+          await other.tokens.find({ authorizationId: mine.authorizationId }, { lock: 'change' }),
+        ).toBeUndefined()
+        expect(
+          await other.tokens.find({ authorizationId: theirs.authorizationId }, { lock: 'change' }),
+        ).toBeDefined()
         expect(await store.authorizations.revoke(999_999, 7)).toBe(false)
       })
 
@@ -673,7 +686,7 @@ export const storeContract = (
         for (let at = 1; at <= 8; at += 1) digests.push(await note(id, at))
         const elsewhere = await note(another, 1)
         const left = async () => {
-          const found = await Promise.all(digests.map((one) => other.tokens.findRotated(one)))
+          const found = await Promise.all(digests.map((one) => other.rotatedTokens.find(one)))
           return found.flatMap((row) => row?.rotatedAt ?? [])
         }
         const deleted = (before: number, keep: number, limit: number) =>
@@ -686,7 +699,7 @@ export const storeContract = (
         expect(await deleted(0, 2, 3)).toBe(1)
         expect(await deleted(0, 2, 3)).toBe(0)
         expect(await left()).toEqual([7, 8])
-        expect(await other.tokens.findRotated(elsewhere)).toBeDefined()
+        expect(await other.rotatedTokens.find(elsewhere)).toBeDefined()
       })
 
       test('deleteSurplus() deletes only the oldest tokens that a client received for itself', async () => {
@@ -755,9 +768,9 @@ export const storeContract = (
         expect(await store.authorizations.deleteExpired(10, 100)).toBe(0)
         for (const gone of [one, two]) {
           expect(await other.authorizations.find(gone.id)).toBeUndefined()
-          expect(await other.tokens.findRotated(gone.rotated.digest)).toBeUndefined()
+          expect(await other.rotatedTokens.find(gone.rotated.digest)).toBeUndefined()
         }
-        expect(await other.tokens.findRotated(live.rotated.digest)).toBeDefined()
+        expect(await other.rotatedTokens.find(live.rotated.digest)).toBeDefined()
       })
     })
 
@@ -767,16 +780,16 @@ export const storeContract = (
         const clientId = await aClient(store)
         const first = consentRow({ userId, clientId })
         await store.consents.put(first)
-        expect(await other.consents.find(userId, clientId)).toEqual(first)
+        expect(await other.consents.find({ userId, clientId })).toEqual(first)
         const second = consentRow({ userId, clientId, scopes: ['a', 'b'], grantedAt: 2 })
         await other.consents.put(second)
-        expect(await store.consents.find(userId, clientId)).toEqual(second)
+        expect(await store.consents.find({ userId, clientId })).toEqual(second)
         const theirs = consentRow({ userId: another, clientId })
         await store.consents.put(theirs)
         expect(await store.consents.delete(userId, clientId)).toBe(true)
         expect(await store.consents.delete(userId, clientId)).toBe(false)
-        expect(await other.consents.find(userId, clientId)).toBeUndefined()
-        expect(await other.consents.find(another, clientId)).toEqual(theirs)
+        expect(await other.consents.find({ userId, clientId })).toBeUndefined()
+        expect(await other.consents.find({ userId: another, clientId })).toEqual(theirs)
       })
     })
 
@@ -899,24 +912,24 @@ export const storeContract = (
         await store.consents.put(consentRow(of))
         const found = async (on: Store) => [
           await on.authorizations.find(authorizationId),
-          await on.authorizations.findByCode(code),
+          await on.authorizations.find({ codeDigest: code }),
           await on.tokens.findByAccess(row.accessDigest),
           await on.tokens.findByRefresh(row.refreshDigest ?? digest()),
           await on.tokens.find(id),
-          await on.tokens.hold(id),
-          await on.tokens.ofAuthorization(authorizationId),
+          await on.tokens.find(id, { lock: 'change' }),
+          await on.tokens.find({ authorizationId }, { lock: 'change' }),
           await on.tokens.authorized(id, 0),
           await on.tokens.findByAccess(own.accessDigest),
           await on.tokens.personal(ownId, 0),
-          await on.consents.find(of.userId, of.clientId),
+          await on.consents.find({ userId: of.userId, clientId: of.clientId }),
         ]
         const lists = async (on: Store) => [
-          await on.tokens.ofClient(of.clientId),
+          await on.tokens.select({ clientId: of.clientId }, { lock: 'change' }),
           (await on.tokens.list('matching', { text: String(id) }, part)).items,
           (await on.tokens.list('personal', { userId: of.userId, now: 0 }, part)).items,
-          await on.tokens.personalNamed(of.userId, 'Client'),
+          await on.tokens.select({ userId: of.userId, name: 'Client' }),
           await on.tokens.authorizedOf(of.userId, [of.clientId], 0, { limit: 10, countLimit: 10 }),
-          await on.consents.ofUser(of.userId, [of.clientId]),
+          await on.consents.select({ userId: of.userId, clientId: [of.clientId] }),
         ]
         for (const on of [store, other]) {
           expect((await found(on)).filter((one) => one !== undefined)).toEqual([])
@@ -929,7 +942,7 @@ export const storeContract = (
       const theirs = clientRow({ userId: 999_999 })
       await store.clients.insert(theirs)
       expect(await other.clients.find(theirs.fields.clientId)).toBeUndefined()
-      expect(await other.clients.findBySecret(theirs.fields.clientSecret)).toBeUndefined()
+      expect(await other.clients.find({ secret: theirs.fields.clientSecret })).toBeUndefined()
       expect(
         (await other.clients.list('matching', { text: theirs.fields.clientId }, part)).items,
       ).toEqual([])
@@ -1089,7 +1102,7 @@ export const storeContract = (
         await store.consents.put(consentRow({ userId, clientId, scopes: [] }))
         await runConcurrently(40, (index) =>
           alternating(index).transaction(async (tx) => {
-            const before = await tx.consents.find(userId, clientId)
+            const before = await tx.consents.find({ userId, clientId }, { lock: 'change' })
             await tx.consents.put(
               consentRow({
                 userId,
@@ -1099,7 +1112,9 @@ export const storeContract = (
             )
           }),
         )
-        expect(new Set((await store.consents.find(userId, clientId))?.consent.scopes).size).toBe(40)
+        expect(
+          new Set((await store.consents.find({ userId, clientId }))?.consent.scopes).size,
+        ).toBe(40)
       })
 
       test('operations outside of an open transaction are not part of the transaction', async () => {

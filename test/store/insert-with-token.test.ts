@@ -42,10 +42,10 @@ describe.each(Object.entries(newDatabase))('%s: a code is redeemed at once', (na
     into.authorizations.insertWithToken?.(all)
   const written = async ({ authorization, eventOf }: AuthorizedToken) => {
     const clientId = eventOf({ authorizationId: 0, tokenId: 0 }).clientId ?? undefined
-    const made = await store.authorizations.findByCode(authorization.codeDigest as Digest)
+    const made = await store.authorizations.find({ codeDigest: authorization.codeDigest as Digest })
     return {
       made,
-      token: made && (await store.tokens.ofAuthorization(made.id)),
+      token: made && (await store.tokens.find({ authorizationId: made.id }, { lock: 'change' })),
       events: (await store.audit.latest({ clientId }, { after: null, limit: 10 })).items,
     }
   }

@@ -237,7 +237,7 @@ describe('a store that is down', () => {
       redirect_uri: redirectUri,
       scope: 'notes:read',
     })
-    const isDown = only('sessions.find', 'sessions.delete', 'users.findByEmail', 'sessions.insert')
+    const isDown = only('sessions.find', 'sessions.delete', 'users.find', 'sessions.insert')
     for (const url of [`${app.issuer}/`, `${app.issuer}/api/me`, `${app.issuer}/api/public`])
       await unavailable(await host.during(isDown, () => agent.fetch(url)))
     await unavailable(await host.during(only('clients.find'), () => agent.fetch(authorize)))

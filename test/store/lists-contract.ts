@@ -280,7 +280,7 @@ export const listsContract = (
       expect(await store.tokens.list('matching', { text: text() }, cursor)).toEqual(empty)
       expect(await store.sessions.ofUser(userId, cursor)).toEqual(empty)
       expect(await store.clients.countTokens([], 10)).toEqual(new Map())
-      expect(await store.consents.ofUser(userId, [])).toEqual([])
+      expect(await store.consents.select({ userId, clientId: [] })).toEqual([])
       expect(await store.tokens.authorizedOf(userId, [], 0, { limit: 5, countLimit: 10 })).toEqual(
         [],
       )

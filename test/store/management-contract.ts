@@ -136,7 +136,9 @@ export const managementContract = (
           expect(await other.tokens.personal(Number(former), 0)).toBeUndefined()
           expect((await other.tokens.find(Number(former)))?.successorId).toBe(one.id)
         }
-        expect(await other.tokens.personalNamed(one.userId, 'Laptop')).toEqual([one.id])
+        expect(await other.tokens.select({ userId: one.userId, name: 'Laptop' })).toMatchObject([
+          { fields: { id: one.id } },
+        ])
         const { id } = await aPair(store, await aClient(store))
         expect(await other.tokens.personal(id, 0)).toBeUndefined()
         expect(await other.tokens.personal(999_999, 0)).toBeUndefined()
@@ -149,10 +151,14 @@ export const managementContract = (
         await aFormer(store, mine, 20)
         await aFormer(store, theirs, 10)
         await store.tokens.delete({ successorId: mine.id })
-        expect((await other.tokens.ofClient(mine.clientId)).map(({ fields }) => fields.id)).toEqual(
-          [mine.id],
-        )
-        expect(await other.tokens.ofClient(theirs.clientId)).toHaveLength(2)
+        expect(
+          (await other.tokens.select({ clientId: mine.clientId }, { lock: 'change' })).map(
+            ({ fields }) => fields.id,
+          ),
+        ).toEqual([mine.id])
+        expect(
+          await other.tokens.select({ clientId: theirs.clientId }, { lock: 'change' }),
+        ).toHaveLength(2)
         await store.tokens.delete({ successorId: 999_999 })
       })
 
@@ -185,7 +191,8 @@ export const managementContract = (
           const { id: parentId } = await aPair(store, clientId, { expires: 5, refreshExpires: 5 })
           await store.tokens.insert(tokenRow({ clientId, expires: 5, parentId }))
         }
-        const left = async () => (await other.tokens.ofClient(clientId)).length
+        const left = async () =>
+          (await other.tokens.select({ clientId }, { lock: 'change' })).length
         for (let before = 6; before > 0; before = await left()) {
           const deleted = await store.tokens.deleteExpired(5, 4)
           expect(deleted).toBeLessThanOrEqual(4)
@@ -203,7 +210,7 @@ export const managementContract = (
         }
         expect(await store.tokens.deleteExpired(50, 100)).toBe(2)
         for (const { clientId } of living)
-          expect(await other.tokens.ofClient(clientId)).toHaveLength(2)
+          expect(await other.tokens.select({ clientId }, { lock: 'change' })).toHaveLength(2)
       })
 
       test('deleteExpired() deletes the client of each expired token, regardless of the number of previous values', async () => {
@@ -224,10 +231,12 @@ export const managementContract = (
           expect(last).toBeLessThanOrEqual(3)
         }
         for (const { clientId } of ended) {
-          expect(await other.tokens.ofClient(clientId)).toEqual([])
+          expect(await other.tokens.select({ clientId }, { lock: 'change' })).toEqual([])
           expect(await other.clients.find(clientId)).toBeUndefined()
         }
-        expect(await other.tokens.ofClient(living.clientId)).toHaveLength(1)
+        expect(
+          await other.tokens.select({ clientId: living.clientId }, { lock: 'change' }),
+        ).toHaveLength(1)
       })
     })
 
@@ -266,7 +275,10 @@ export const managementContract = (
         ])
         expect((await other.tokens.findByAccess(one.row.accessDigest))?.lastUse?.at).toBe(6)
         expect((await other.tokens.findByRefresh(one.refreshDigest))?.lastUse?.at).toBe(6)
-        expect((await other.tokens.ofAuthorization(one.authorizationId))?.lastUse?.at).toBe(6)
+        expect(
+          (await other.tokens.find({ authorizationId: one.authorizationId }, { lock: 'change' }))
+            ?.lastUse?.at,
+        ).toBe(6)
         await store.tokens.touch(new Map())
         // A rotation retains the last use, because the row remains the same.
         await store.tokens.rotate(rotationOf(one))
@@ -351,7 +363,7 @@ export const managementContract = (
         await store.tokens.insert(tokenRow({ clientId, userId, authorizationId }))
         await aDevice(store, { clientId, userId })
         expect(await store.authorizations.revokeOfUser(userId, clientId, 7, 10)).toBe(2)
-        expect(await other.tokens.ofClient(clientId)).toEqual([])
+        expect(await other.tokens.select({ clientId }, { lock: 'change' })).toEqual([])
       })
 
       test('revokeOfUser() revokes the authorizations of a user for one client or for all clients', async () => {
@@ -405,17 +417,17 @@ export const managementContract = (
       const second = consentRow({ userId, clientId: two })
       const theirs = consentRow({ userId: another, clientId: one })
       for (const row of [mine, second, theirs]) await store.consents.put(row)
-      expect(await other.consents.find(userId, one)).toEqual(mine)
-      expect(await other.consents.ofUser(userId, [one, 'nope'])).toEqual([mine])
-      expect(await other.consents.ofUser(userId, [one, two])).toEqual(
+      expect(await other.consents.find({ userId, clientId: one })).toEqual(mine)
+      expect(await other.consents.select({ userId, clientId: [one, 'nope'] })).toEqual([mine])
+      expect(await other.consents.select({ userId, clientId: [one, two] })).toEqual(
         expect.arrayContaining([mine, second]),
       )
       const without = consentRow({ ...mine.consent, declinedScopes: [] })
       await store.consents.put(without)
-      expect(await other.consents.find(userId, one)).toEqual(without)
+      expect(await other.consents.find({ userId, clientId: one })).toEqual(without)
       await store.consents.delete(userId, null)
-      expect(await other.consents.ofUser(userId, [one, two])).toEqual([])
-      expect(await other.consents.find(another, one)).toEqual(theirs)
+      expect(await other.consents.select({ userId, clientId: [one, two] })).toEqual([])
+      expect(await other.consents.find({ userId: another, clientId: one })).toEqual(theirs)
     })
 
     test('exactly one of several concurrent inserts of a consent succeeds, and the others do not overwrite the consent', async () => {
@@ -427,7 +439,7 @@ export const managementContract = (
       )
       const winners = rows.filter((_, index) => inserted[index])
       expect(winners).toHaveLength(1)
-      expect(await other.consents.find(userId, clientId)).toEqual(winners[0])
+      expect(await other.consents.find({ userId, clientId })).toEqual(winners[0])
     })
 
     test('delete() deletes all sessions of a user except for the given session', async () => {

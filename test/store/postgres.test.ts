@@ -71,9 +71,9 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
       const order: string[] = []
       let change: Promise<unknown> | undefined
       await store.transaction(async (one) => {
-        await one.consents.find(userId, clientId, { isShared: true })
+        await one.consents.find({ userId, clientId }, { lock: 'share' })
         await store.transaction((other) =>
-          other.consents.find(userId, clientId, { isShared: true }),
+          other.consents.find({ userId, clientId }, { lock: 'share' }),
         )
         change = store.consents.delete(userId, clientId).then(() => order.push('deleted'))
         await vi.waitFor(async () => {

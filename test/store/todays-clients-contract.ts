@@ -51,7 +51,7 @@ export const todaysClientsContract = (
       const found = (of: Store) =>
         Promise.all(
           [secret, former, unknown].map(
-            async (one) => (await of.clients.findBySecret(one))?.fields.clientId,
+            async (one) => (await of.clients.find({ secret: one }))?.fields.clientId,
           ),
         )
       expect(await found(other)).toEqual([clientId, clientId, undefined])
@@ -144,7 +144,7 @@ export const todaysClientsContract = (
         const child = tokenRow({ clientId: parent.row.fields.clientId, parentId: parent.id })
         let deleting: Promise<number> | undefined
         const id = await store.transaction(async (tx) => {
-          const held = await tx.tokens.hold(parent.id)
+          const held = await tx.tokens.find(parent.id, { lock: 'change' })
           expect(held?.accessDigest).toBe(parent.row.accessDigest)
           deleting = other.tokens.delete({ id: parent.id })
           return tx.tokens.insert(child)
@@ -152,7 +152,7 @@ export const todaysClientsContract = (
         expect(id).toBeGreaterThan(parent.id)
         expect(await deleting).toBe(1)
         expect(await areThere(store, [parent.id, Number(id)])).toEqual([false, false])
-        expect(await store.tokens.hold(parent.id)).toBeUndefined()
+        expect(await store.tokens.find(parent.id, { lock: 'change' })).toBeUndefined()
       })
     })
 

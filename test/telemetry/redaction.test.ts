@@ -121,7 +121,7 @@ const useFeatures = async (): Promise<ReadonlyMap<string, string>> => {
   // Cause errors, which are logged with their details.
   await whileFailing('tokens.findByAccess', () => ask(`/oauth/ping?access_token=${personal}`))
   await whileFailing('sessions.find', () => agent.fetch(`${app.issuer}/account/settings/sessions/`))
-  await whileFailing('users.findByEmail', () => client.token(byPassword))
+  await whileFailing('users.find', () => client.token(byPassword))
   await whileFailing('transients.put', async () => {
     await agent.fetch(client.url({ state }))
   })

@@ -45,7 +45,7 @@ export const wasOurs = async (value: string, server: ServerContext): Promise<boo
   const { store } = server
   if (await authorizationOfRotated(value, server.records)) return true
   for (const kind of ['authorization_code', 'device_code'] as const)
-    if (await store.authorizations.findByCode(digestOf(kind, value))) return true
+    if (await store.authorizations.find({ codeDigest: digestOf(kind, value) })) return true
   return false
 }
 
@@ -114,7 +114,7 @@ async function ofCode(
   const { shortLived, store } = server
   const digest = digestOf(kind, value)
   // A redeemed code may still be stored, so look for its authorization first.
-  const redeemed = await store.authorizations.findByCode(digest)
+  const redeemed = await store.authorizations.find({ codeDigest: digest })
   if (redeemed) {
     const found = await ofAuthorization(redeemed, kind, server)
     return found && { ...found, digest }
@@ -143,7 +143,7 @@ const ofAuthorization = async (
   const { id, clientId, userId, revokedAt, createdAt } = authorization
   const isOfFormer = userId !== null && createdAt < earliestRowOf(await users.find(userId))
   if (revokedAt !== null || isOfFormer) return undefined
-  const token = await store.tokens.ofAuthorization(id)
+  const token = await store.tokens.find({ authorizationId: id }, { lock: 'change' })
   const name = (await clients.find(clientId))?.name ?? ''
   return { kind, name, userId, clientId, authorizationId: id, tokenId: token?.fields.id ?? null }
 }

@@ -191,7 +191,7 @@ export const findByRegistrationToken = async (
   digest: Digest,
   context: RecordsContext,
 ): Promise<Client | undefined> => {
-  const row = await context.store.clients.findByRegistrationToken(digest)
+  const row = await context.store.clients.find({ registrationToken: digest })
   const client = row && (await openClient(row, context))
   return client?.registrationToken === digest ? client : undefined
 }
@@ -201,7 +201,7 @@ export const findBySecret = async (
   digest: Digest,
   context: RecordsContext,
 ): Promise<Client | undefined> => {
-  const row = await context.store.clients.findBySecret(digest)
+  const row = await context.store.clients.find({ secret: digest })
   const client = row && (await openClient(row, context))
   return client?.hasSecretDigest(digest, context.clock()) ? client : undefined
 }

@@ -16,7 +16,7 @@ export const endLeakedSecret = async (
   context: RecordsContext,
 ): Promise<Client | undefined> => {
   // Most reported values are not client secrets, so do not open a transaction for them.
-  if (!(await context.store.clients.findBySecret(digest))) return undefined
+  if (!(await context.store.clients.find({ secret: digest }))) return undefined
   const { client } = await retryOnCollision(async () => ({
     client: await rewriteClient(
       (tx) => findBySecret(digest, tx),

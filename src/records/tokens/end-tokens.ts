@@ -93,7 +93,7 @@ export const findRotated = async (
   refreshToken: string,
   { store, keys }: Pick<RecordsContext, 'store' | 'keys'>,
 ): Promise<StoredRotation | undefined> => {
-  const rotated = await store.tokens.findRotated(digestOf('refresh_token', refreshToken))
+  const rotated = await store.rotatedTokens.find(digestOf('refresh_token', refreshToken))
   return rotated && keys.isIntact(rotated.seal, rotationClaims(rotated)) ? rotated : undefined
 }
 
@@ -133,7 +133,7 @@ export const endCode = async (
     revokedAt: clock(),
   }
   if (unused && (await store.authorizations.insertOnce(unused)) !== undefined) return true
-  const redeemed = await store.authorizations.findByCode(codeDigest)
+  const redeemed = await store.authorizations.find({ codeDigest })
   return redeemed !== undefined && endAuthorization(redeemed, context)
 }
 
@@ -166,7 +166,9 @@ export const revokeReusedCode = async (
   code: string,
   context: RecordsContext,
 ): Promise<OAuthError | undefined> => {
-  const authorization = await context.store.authorizations.findByCode(digestOf(kind, code))
+  const authorization = await context.store.authorizations.find({
+    codeDigest: digestOf(kind, code),
+  })
   if (!authorization) return undefined
   if (authorization.revokedAt === null) await endReused(kind, authorization, context)
   return new OAuthError('invalid_grant', `The ${kind.replace('_', ' ')} is not valid.`)

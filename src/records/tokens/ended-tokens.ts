@@ -172,7 +172,7 @@ export class EndedTokens {
     if (!row) return undefined
     const { name, previousExpires: _, ...own } = row
     const { clientId } = row.fields
-    const former = (await tx.tokens.ofClient(clientId)).filter(
+    const former = (await tx.tokens.select({ clientId }, { lock: 'change' })).filter(
       ({ successorId }) => successorId === id,
     )
     await tx.clients.delete(clientId, clock())

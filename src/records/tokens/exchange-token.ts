@@ -47,7 +47,7 @@ export const insertChild = (
     const childId = await turns.transaction(store, `client ${clientId}`, async (tx) => {
       // Lock the client first, in the same order as transactions that delete or change the parent.
       await tx.clients.find(clientId)
-      const row = await tx.tokens.hold(id)
+      const row = await tx.tokens.find(id, { lock: 'change' })
       const isUnchanged =
         row?.accessDigest === accessDigest &&
         row.fields.expires === expires &&

@@ -142,7 +142,10 @@ const mustStillHold = async (
   if (!under) return
   // Take a shared lock, so that exchanges of the same user do not wait for each other. A disconnected node could hold
   // an exclusive lock for a long time.
-  const consent = await tx.consents.find(subject.id, client.clientId, { isShared: true })
+  const consent = await tx.consents.find(
+    { userId: subject.id, clientId: client.clientId },
+    { lock: 'share' },
+  )
   const { sessionId } = under
   const session = sessionId === null ? null : await tx.sessions.find(sessionId as Digest)
   // If the store cannot read the users, the callback of the application was called before the transaction.

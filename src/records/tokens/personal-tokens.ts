@@ -228,7 +228,7 @@ export class PersonalTokens {
       const isSame = scopes && isWithin(scopes, token.scopes) && isWithin(token.scopes, scopes)
       if ((!scopes || isSame) && expires === undefined) return
       // This look-up locks the rows, so that no new child with the old scopes can be created.
-      const rows = await tx.tokens.ofClient(token.clientId)
+      const rows = await tx.tokens.select({ clientId: token.clientId }, { lock: 'change' })
       for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
         // Delete the children. A child may hold a scope that the change removes, or may outlive the new expiry.
         await tx.tokens.delete({ parentId: row.fields.id })
@@ -250,7 +250,10 @@ export class PersonalTokens {
 
   /** Revokes all former values of a token that are still valid. */
   async endFormers({ token }: ManagedToken): Promise<void> {
-    for (const row of await this.#context.store.tokens.ofClient(token.clientId))
+    for (const row of await this.#context.store.tokens.select(
+      { clientId: token.clientId },
+      { lock: 'change' },
+    ))
       if (row.successorId === token.id) await revokeToken(row, this.#context)
   }
 

@@ -132,7 +132,7 @@ const rewrite = async (
   await context.turns.transaction(context.store, `token ${id}`, async (tx) => {
     // Update the authorization before its token, like a revocation, to avoid a deadlock.
     await tx.authorizations.extend(authorizationId, endsAt)
-    const row = await tx.tokens.hold(id)
+    const row = await tx.tokens.find(id, { lock: 'change' })
     if (row?.refreshDigest !== digestOf('refresh_token', presented)) throw refusedRefresh()
     await tx.tokens.rewrite(id, sealedToken(context, data))
     await tx.tokens.delete({ parentId: id })
@@ -206,7 +206,7 @@ const replay = async (
     return refusedRefresh()
   }
 
-  const current = await store.tokens.ofAuthorization(authorization.id)
+  const current = await store.tokens.find({ authorizationId: authorization.id }, { lock: 'change' })
   const isLatest = current?.refreshDigest === rotated.successor
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
   // A public client has no credentials. Therefore, require the key to which the tokens are bound (RFC 9449 §5).
@@ -227,7 +227,10 @@ const replay = async (
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     // If a concurrent request has redeemed the successor in the meantime, this request is a reuse.
-    const latest = await store.tokens.ofAuthorization(authorization.id)
+    const latest = await store.tokens.find(
+      { authorizationId: authorization.id },
+      { lock: 'change' },
+    )
     if (!latest || latest.refreshDigest === rotated.successor) throw error
     throw await reused()
   }

@@ -81,8 +81,10 @@ export class Tokens {
   }
 
   /** Lists the IDs of a user's personal tokens with this name. */
-  personalNamed(userId: UserId, name: string): Promise<readonly number[]> {
-    return this.#context.store.tokens.personalNamed(userId, name.normalize('NFC').trim())
+  async personalNamed(userId: UserId, name: string): Promise<readonly number[]> {
+    const where = { userId, name: name.normalize('NFC').trim() }
+    const rows = await this.#context.store.tokens.select(where)
+    return rows.map(({ fields }) => fields.id)
   }
 
   /** Returns the record of a token by its ID, to manage it. An ID is not a credential. */
@@ -108,7 +110,7 @@ export class Tokens {
   revokeAccess({ token, accessDigest, client }: FoundToken, accessToken: string): Promise<boolean> {
     const { store, turns, keys, audit } = this.#context
     return turns.transaction(store, `token ${token.id}`, async (tx) => {
-      const row = await tx.tokens.hold(token.id)
+      const row = await tx.tokens.find(token.id, { lock: 'change' })
       const isFormer = row?.formerDigest === accessDigest
       if (!row || (!isFormer && row.accessDigest !== accessDigest)) return false
       const value = isFormer ? openedAccess(row, this.#context) : accessToken

@@ -303,7 +303,7 @@ const rowsWithEmail = async (
 ): Promise<readonly UserWithPassword[]> => {
   const rows: UserWithPassword[] = []
   for (const spelling of emailSpellings(email)) {
-    const row = await users.findByEmail(spelling)
+    const row = await users.find({ email: spelling })
     if (row && !rows.some(({ id }) => id === row.id)) rows.push(row)
   }
   return rows

@@ -2,12 +2,13 @@ import type { Digest } from '../../crypto/digest.ts'
 import type { SealedAuditEvent } from '../../model/audit-event.ts'
 import type { Authorization, NewAuthorization } from '../../model/entities/authorization.ts'
 import type { ClientLogin } from '../../model/entities/client-login.ts'
-import type { SealedConsent } from '../../model/entities/consent.ts'
+import type { Consent, SealedConsent } from '../../model/entities/consent.ts'
 import type { StoredSession } from '../../model/entities/session.ts'
 import type { NewToken } from '../../model/entities/token.ts'
 import type { ReservedIds } from '../../model/redemption.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Expiring } from './expiring.ts'
+import type { Reads, Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
 
 /** The rows of a new authorization, and the conditions of its insert. */
@@ -31,7 +32,9 @@ export interface AuthorizedToken {
  * `deleteExpired` deletes at most `limit` rows of each kind: rotated refresh tokens, then exchanged tokens, then the
  * authorizations with their other tokens. If `limit` rows of a kind were deleted, it stops.
  */
-export interface AuthorizationStore extends Expiring {
+export interface AuthorizationStore
+  extends Expiring,
+    Pick<Reads<Authorization, Authorization>, 'find'> {
   /**
    * Atomically inserts an authorization with its token and its event. Returns undefined and inserts nothing if the code
    * was redeemed, a condition is not met or `ids` is missing. Missing in transactions and in a database in memory.
@@ -42,8 +45,6 @@ export interface AuthorizationStore extends Expiring {
     | undefined
   /** Inserts an authorization. Returns its ID, or undefined if another request has redeemed the code. */
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
-  find(id: number): Promise<Authorization | undefined>
-  findByCode(digest: Digest): Promise<Authorization | undefined>
   /** Sets the expiry of the authorization if the current expiry is earlier. */
   extend(id: number, endsAt: number): Promise<void>
   /** Lists the IDs of a user's unrevoked authorizations for a client: at most 100, without the latest `keep`. */
@@ -68,16 +69,9 @@ export interface StoredGrant extends SealedConsent {
   readonly reserved: ReservedIds | undefined
 }
 
-export interface ConsentStore {
-  /**
-   * Finds the consent. Inside a transaction, locks the row until the end of the transaction.
-   * @param options.isShared whether to take a shared lock, which suffices for callers that do not change the consent
-   */
-  find(
-    userId: UserId,
-    clientId: string,
-    options?: { readonly isShared?: boolean },
-  ): Promise<SealedConsent | undefined>
+export interface ConsentStore
+  extends Pick<Rows<SealedConsent>, 'put'>,
+    Reads<SealedConsent, Pick<Consent, 'userId' | 'clientId'>, never> {
   /** Finds a consent with its user and a session in one statement. Locks nothing. */
   findGrant(
     userId: UserId,
@@ -88,9 +82,6 @@ export interface ConsentStore {
   findOfSession(sessionId: Digest, clientId: string): Promise<SealedConsent | undefined>
   /** Inserts the consent. Returns false if the user already has a consent for the client. */
   insert(consent: SealedConsent): Promise<boolean>
-  /** Inserts or replaces the consent of the user for the client. */
-  put(consent: SealedConsent): Promise<void>
   /** Deletes the consent of the user for a client; without a client, all consents of the user. */
   delete(userId: UserId, clientId: string | null): Promise<boolean>
-  ofUser(userId: UserId, clientIds: readonly string[]): Promise<readonly SealedConsent[]>
 }

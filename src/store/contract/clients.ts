@@ -2,7 +2,7 @@ import type { Digest } from '../../crypto/digest.ts'
 import type { ClientFields, SealedClient } from '../../model/entities/client.ts'
 import type { UserId } from '../../model/user.ts'
 import type { List, Listed } from './page.ts'
-import type { Rows } from './rows.ts'
+import type { Reads, Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
 
 export interface ClientWithOwner extends SealedClient {
@@ -53,12 +53,19 @@ export interface ClientLists {
   readonly among: List<{ readonly clientIds: readonly string[] }, ClientWithOwner, ClientSummary>
 }
 
-export interface ClientStore extends Pick<Rows<SealedClient>, 'insert'>, Listed<ClientLists> {
-  find(clientId: string): Promise<ClientWithOwner | undefined>
-  /** Finds the client by its current or former secret, even if the former secret has expired. */
-  findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
-  /** Finds the client by the token with which it manages its registration. */
-  findByRegistrationToken(digest: Digest): Promise<ClientWithOwner | undefined>
+/** The values by which clients are found. */
+export interface ClientConditions {
+  /** The current or the former secret, even if the former secret has expired. */
+  readonly secret: Digest
+  /** The token with which a client manages its registration. */
+  readonly registrationToken: Digest
+}
+
+/** `find` finds a client by its ID or by these values. Inside a transaction, it locks the row. */
+export interface ClientStore
+  extends Pick<Rows<SealedClient>, 'insert'>,
+    Pick<Reads<ClientWithOwner, ClientConditions, string>, 'find'>,
+    Listed<ClientLists> {
   /**
    * Replaces all fields of the client, including its ID. If the key changes, the tokens, authorizations and consents of
    * the former key become invisible immediately, and are deleted later. The logo of a verified client is assigned to

@@ -36,3 +36,20 @@ export interface Rows<Row, Fields = Row> {
     },
   ): Promise<readonly Row[]>
 }
+
+/** A lock in a transaction until its end: to change the row, or to prevent changes of the row. */
+export type Lock = 'change' | 'share'
+
+/**
+ * Reads rows with columns of other tables, in any order. Omits the rows of deleted users and clients.
+ * @template Fields the values that conditions name
+ */
+export interface Reads<Row, Fields, Key = number> {
+  /**
+   * Finds the row with this key, or a row that meets the conditions.
+   * @param options.lock the lock to take inside a transaction; by default none
+   */
+  find(of: Key | Where<Fields>, options?: { readonly lock?: Lock }): Promise<Row | undefined>
+  /** Lists the rows that meet the conditions. */
+  select(where: Where<Fields>, options?: { readonly lock?: Lock }): Promise<readonly Row[]>
+}

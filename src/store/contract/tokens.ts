@@ -7,7 +7,7 @@ import type { NewToken, TokenFields } from '../../model/entities/token.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Expiring } from './expiring.ts'
 import type { List, Listed } from './page.ts'
-import type { Rows } from './rows.ts'
+import type { Reads, Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
 
 /** The row of a token. */
@@ -117,18 +117,24 @@ export interface TokenLists {
   >
 }
 
+/** The values by which tokens are found. `name` is the name of a personal token. */
+export type TokenConditions = Pick<
+  TokenFields,
+  'id' | 'authorizationId' | 'clientId' | 'userId'
+> & {
+  readonly name: string
+}
+
 /** A token expires if it cannot be refreshed. `deleteExpired` also deletes the clients of expired personal tokens. */
 export interface TokenStore
   extends Expiring,
     Listed<TokenLists>,
+    Reads<StoredToken, TokenConditions>,
     Pick<Rows<NewToken, TokenFields & Pick<NewToken, 'successorId'>>, 'delete'> {
   findByAccess(digest: Digest): Promise<TokenWithState | undefined>
   /** Finds a token by the digest of the access token that its last rotation replaced. */
   findByFormer(digest: Digest): Promise<TokenWithState | undefined>
   findByRefresh(digest: Digest): Promise<RefreshTokenWithState | undefined>
-  find(id: number): Promise<StoredToken | undefined>
-  /** Finds a token. Inside a transaction, locks its row until the end of the transaction. */
-  hold(id: number): Promise<StoredToken | undefined>
   /**
    * Inserts a token and returns its ID. Returns undefined if a random value is taken; the caller then retries with
    * other values.
@@ -145,10 +151,6 @@ export interface TokenStore
    * @throws UniqueViolation if a random value is taken
    */
   rotate(rotation: Rotation): Promise<boolean>
-  findRotated(digest: Digest): Promise<StoredRotation | undefined>
-  /** Finds the current token pair of an authorization. Inside a transaction, locks its row until the end. */
-  ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
-  ofClient(clientId: string): Promise<readonly StoredToken[]>
   /** Finds a personal token. Inside a transaction, locks its row until the end. Former values are not found. */
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
   /**
@@ -171,8 +173,6 @@ export interface TokenStore
    * @returns the IDs of the existing tokens that were not skipped
    */
   noteScopes(scopes: ReadonlyMap<number, readonly string[]>): Promise<readonly number[]>
-  /** Lists the IDs of a user's personal tokens with this name. */
-  personalNamed(userId: UserId, name: string): Promise<readonly number[]>
   /**
    * Deletes the oldest rows of an owner: at most `limit` rows, without the latest `keep` rows.
    * @returns the number of deleted rows, which is less than `limit` if no further rows are surplus

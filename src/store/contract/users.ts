@@ -1,4 +1,5 @@
 import type { User, UserId } from '../../model/user.ts'
+import type { Reads } from './rows.ts'
 
 /** A user with the seal of the row. */
 export interface StoredUser extends User {
@@ -23,9 +24,11 @@ export interface UserFilter {
   readonly isIrregular?: boolean
 }
 
-export interface UserStore {
-  find(id: UserId): Promise<UserWithPassword | undefined>
-  findByEmail(email: string): Promise<UserWithPassword | undefined>
+/** The value by which users are found. */
+export type UserConditions = Pick<UserWithPassword, 'email'>
+
+/** `find` finds a user by the ID or the e-mail address. Inside a transaction, it locks the row of the ID. */
+export interface UserStore extends Pick<Reads<UserWithPassword, UserConditions, UserId>, 'find'> {
   /** Lists at most `limit` users after the ID `after`, in the order of their IDs. */
   list(where: UserFilter, after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**

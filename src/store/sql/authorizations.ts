@@ -5,6 +5,7 @@ import type { AuthorizationStore } from '../contract/authorizations.ts'
 import { changedRows, deleteSome } from './count.ts'
 import { expiredRows, expiring } from './expiring.ts'
 import { byKey, type Handle, keyOf, prepared, unindexed, valuesOf } from './handle.ts'
+import { readsOf } from './rows.ts'
 import { isThere, userSource } from './user-source.ts'
 
 /**
@@ -31,10 +32,6 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
       .select('c.client_id')
       .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
       .where(isThere(handle, { userId: 'a.user_id', createdAt: 'a.created_at' }, 'u'))
-  const find = prepared(handle, read, 'authorizations.find', (id) => live().where('a.id', '=', id))
-  const findByCode = prepared(handle, read, 'authorizations.findByCode', (digest) =>
-    live().where('a.code_digest', '=', digest),
-  )
   const insertOnce = prepared(
     handle,
     write,
@@ -62,20 +59,11 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const own = expiring(handle, expired)
   return {
     ...(hot && { insertWithToken: hot.insertWithToken }),
+    find: readsOf(handle, { ...authorizationCodec, alias: 'a', query: live }).find,
 
     async insertOnce(authorization) {
       const { rows } = await insertOnce(...authorizationCodec.toCells(authorization))
       return rows[0]?.id
-    },
-
-    async find(id) {
-      const { rows } = await find(id)
-      return rows[0] && authorizationCodec.fromRow(rows[0])
-    },
-
-    async findByCode(digest) {
-      const { rows } = await findByCode(digest)
-      return rows[0] && authorizationCodec.fromRow(rows[0])
     },
 
     async extend(id, endsAt) {

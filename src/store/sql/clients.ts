@@ -3,6 +3,7 @@ import { emailTexts } from '../../model/email-address.ts'
 import { type ClientOrigin, type ClientRow, clientCodec } from '../../model/entities/client.ts'
 import { split } from '../../model/entities/field.ts'
 import type {
+  ClientConditions,
   ClientLists,
   ClientStore,
   ClientSummary,
@@ -10,6 +11,7 @@ import type {
   RecalledClient,
 } from '../contract/clients.ts'
 import type { List, Page } from '../contract/page.ts'
+import type { Reads } from '../contract/rows.ts'
 import type { Store } from '../store.ts'
 import { followClient } from './client-logos.ts'
 import { clientVersion } from './client-version.ts'
@@ -17,7 +19,7 @@ import { countRows } from './count.ts'
 import { byKey, type Handle, holds, lookup, onceFor } from './handle.ts'
 import { readPage } from './page.ts'
 import { noteRemovals } from './removals.ts'
-import { rowsOf } from './rows.ts'
+import { readsOf, rowsOf } from './rows.ts'
 import { isThere, type JoinedUser, joinedUser, userColumnsOf, userSource } from './user-source.ts'
 
 const withOwner =
@@ -84,6 +86,16 @@ export const sqlClients = (
     (row) => row.client_id,
   )
 
+  const reads: Reads<ClientWithOwner, ClientConditions> = readsOf(handle, {
+    ...clientCodec,
+    alias: 'c',
+    query: clientsWithOwner,
+    fromRow: withOwnerFromRow,
+    own: {
+      secret: (digest) =>
+        sql`(c.client_secret = ${digest} or c.previous_client_secret = ${digest})`,
+    },
+  })
   const cachedFromRow = onceFor(withOwnerFromRow)
   // Rows have a version only on PostgreSQL. On SQLite, a look-up takes no longer than the comparison.
   const recall =
@@ -203,27 +215,10 @@ export const sqlClients = (
   return {
     recall,
 
-    async find(clientId) {
-      const row = await byId(clientId)
+    async find(of) {
+      if (typeof of === 'object') return (await reads.select(of, { lock: 'change' }))[0]
+      const row = await byId(of)
       return row && cachedFromRow(row)
-    },
-
-    async findBySecret(digest) {
-      const row = await clientsWithOwner()
-        .where((c) =>
-          c.or([c('c.client_secret', '=', digest), c('c.previous_client_secret', '=', digest)]),
-        )
-        .$if(holds(handle), (q) => q.forNoKeyUpdate(['c']))
-        .executeTakeFirst()
-      return row && withOwnerFromRow(row)
-    },
-
-    async findByRegistrationToken(digest) {
-      const row = await clientsWithOwner()
-        .where('c.registration_token', '=', digest)
-        .$if(holds(handle), (q) => q.forNoKeyUpdate(['c']))
-        .executeTakeFirst()
-      return row && withOwnerFromRow(row)
     },
 
     list: (name, where, cursor) =>

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { consentCodec } from '../../model/entities/consent.ts'
 import type { ConsentStore } from '../contract/authorizations.ts'
 import { changedRows } from './count.ts'
-import { byKey, type Handle, holds, keyOf, lookupBy, prepared, type TableHandle } from './handle.ts'
+import { byKey, type Handle, keyOf, lookupBy, type TableHandle } from './handle.ts'
+import { readsOf, rowsOf } from './rows.ts'
 import { joinedSession, joinedSessionColumns } from './sessions.ts'
 import {
   hasCreationTimes,
@@ -34,16 +35,9 @@ export const liveConsents = (handle: TableHandle) =>
     .where(isThere(handle, { userId: 's.user_id', createdAt: 's.granted_at' }, 'u'))
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
-  const { read, write, hot, locking } = handle
+  const { write, hot, locking } = handle
   const ofClient = (clientId: RawBuilder<never>) =>
     liveConsents(handle).where('s.client_key', '=', keyOf(clientId))
-  const find = (isShared: boolean) =>
-    prepared(handle, read, `consents.find${isShared ? ', shared' : ''}`, (userId, clientId) =>
-      ofClient(clientId)
-        .where('s.user_id', '=', userId)
-        .$if(holds(handle), (q) => (isShared ? q.forShare(['s']) : q.forNoKeyUpdate(['s']))),
-    )
-  const [findShared, findToChange] = [find(true), find(false)]
   const findOfSession = lookupBy(
     handle,
     'consents.findOfSession',
@@ -77,6 +71,18 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
         .where('s.user_id', '=', userId),
   )
   return {
+    ...readsOf(handle, {
+      ...consentCodec,
+      alias: 's',
+      query: () => liveConsents(handle),
+      own: {
+        clientId: (clientId, ...others) =>
+          others.length > 0
+            ? sql`c.client_id in (${sql.join([clientId, ...others])})`
+            : sql`s.client_key = ${keyOf(clientId)}`,
+      },
+    }),
+
     async findGrant(userId, clientId, sessionId) {
       const row = await findGrant(userId, clientId, sessionId)
       if (!row) return undefined
@@ -87,11 +93,6 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
         session: joinedSession(row),
         reserved: authorizationId && tokenId ? { authorizationId, tokenId } : undefined,
       }
-    },
-
-    async find(userId, clientId, { isShared = false } = {}) {
-      const { rows } = await (isShared ? findShared : findToChange)(userId, clientId)
-      return rows[0] && consentCodec.fromRow(rows[0])
     },
 
     async findOfSession(sessionId, clientId) {
@@ -115,14 +116,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       return row !== undefined
     },
 
-    async put(consent) {
-      const row = consentCodec.toRow(consent)
-      await write
-        .insertInto('oauth2server_consent')
-        .values(row)
-        .onConflict((c) => c.columns(['user_id', 'client_key']).doUpdateSet(row))
-        .execute()
-    },
+    put: rowsOf(handle, consentCodec).put,
 
     async delete(userId, clientId) {
       const ofClient = clientId === null ? sql`1 = 1` : sql`client_key = ${keyOf(clientId)}`
@@ -132,15 +126,6 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       for (let deleted = maxPerStatement; deleted === maxPerStatement; all += deleted)
         deleted = await changedRows(write, statement)
       return all > 0
-    },
-
-    async ofUser(userId, clientIds) {
-      if (clientIds.length === 0) return []
-      const rows = await liveConsents(handle)
-        .where('s.user_id', '=', userId)
-        .where('c.client_id', 'in', clientIds)
-        .execute()
-      return rows.map(consentCodec.fromRow)
     },
   }
 }

@@ -1,8 +1,15 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import {
+  type CompiledQuery,
+  type Kysely,
+  type QueryResult,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  sql,
+} from 'kysely'
 import type { Cell } from '../../model/entities/field.ts'
-import type { Rows } from '../contract/rows.ts'
+import type { Lock, Reads, Rows } from '../contract/rows.ts'
 import { listOf } from './count.ts'
-import { type Handle, prepared } from './handle.ts'
+import { type Handle, holds, prepared } from './handle.ts'
 import type { Tables } from './tables.ts'
 
 /** An entity with records of this type. */
@@ -16,11 +23,14 @@ interface EntityOf<Row> {
   cellOf(name: string, value: unknown): Cell
 }
 
-/** A condition or a change of a column. */
+/** A condition, and the cells of its values. */
 interface Term {
-  readonly column: string
-  readonly operator: '=' | '<>' | '<=' | 'in' | 'is null'
+  /** Identifies the text of the condition. */
+  readonly name: string
   readonly cells: readonly Cell[]
+  /** Whether the condition has a list of values. */
+  readonly isList: boolean
+  build(values: readonly RawBuilder<never>[]): RawBuilder<unknown>
 }
 
 const given = (place: object, name: string): unknown => {
@@ -28,6 +38,120 @@ const given = (place: object, name: string): unknown => {
   if (value === undefined)
     throw new TypeError(`The place after which rows are listed has no ${name}.`)
   return value
+}
+
+/** Builds conditions that are not a comparison of a column, by their names. */
+type Conditions = Readonly<
+  Record<
+    string,
+    (value: RawBuilder<never>, ...others: readonly RawBuilder<never>[]) => RawBuilder<unknown>
+  >
+>
+
+/** Returns the terms of conditions. */
+const termsIn =
+  (
+    codec: Pick<EntityOf<never>, 'columnOf' | 'cellOf'>,
+    { alias, own = {} }: { readonly alias?: string; readonly own?: Conditions } = {},
+  ) =>
+  (where: object): readonly Term[] =>
+    Object.entries(where).map(([name, condition]: [string, unknown]) => {
+      const column = codec.columnOf(name)
+      const of = (operator: string, ...values: readonly unknown[]): Term => ({
+        name: `${column} ${operator}`,
+        cells: values.map((value) => codec.cellOf(name, value)),
+        isList: operator === 'in',
+        build(values) {
+          const [first, ...others] = values
+          if (own[name] && first) return own[name](first, ...others)
+          const operand = operator === 'in' ? sql`(${sql.join(values)})` : sql.join(values)
+          const ref = sql.ref(alias === undefined ? column : `${alias}.${column}`)
+          return sql`${ref} ${sql.raw(operator)} ${operand}`
+        },
+      })
+      if (condition === undefined) throw new TypeError(`The condition for ${name} is undefined.`)
+      if (condition === null) return of('is null')
+      if (Array.isArray(condition)) return of('in', ...condition)
+      if (typeof condition !== 'object') return of('=', condition)
+      const limit = condition as { readonly not?: unknown; readonly upTo?: unknown }
+      return 'upTo' in limit ? of('<=', limit.upTo) : of('<>', limit.not)
+    })
+
+// A condition that was left out by mistake must not select all rows.
+const limited = (terms: readonly Term[], table: string): readonly Term[] => {
+  if (terms.length === 0) throw new TypeError(`No condition selects rows of ${table}.`)
+  return terms
+}
+
+/** Runs a statement with conditions. Each text is compiled once, except for statements with lists. */
+const run = async <Result>(
+  handle: Handle,
+  db: Kysely<Tables>,
+  name: string,
+  terms: readonly Term[],
+  others: readonly unknown[],
+  build: (
+    where: RawBuilder<boolean>,
+    others: readonly RawBuilder<never>[],
+  ) => { compile(db: Kysely<Tables>): CompiledQuery<Result> },
+): Promise<QueryResult<Result>> => {
+  const built = (...values: readonly RawBuilder<never>[]) => {
+    const left = [...values]
+    const parts = terms.map((term) => term.build(left.splice(0, term.cells.length)))
+    return build(parts.length === 0 ? sql`1 = 1` : sql`${sql.join(parts, sql` and `)}`, left)
+  }
+  if (terms.some(({ cells, isList }) => isList && cells.length === 0))
+    return { rows: [], numAffectedRows: 0n }
+  const values = [...terms.flatMap(({ cells }) => cells), ...others]
+  // A statement with a list has many texts, so it is not stored.
+  if (terms.some(({ isList }) => isList))
+    return db.executeQuery(built(...values.map((value) => sql<never>`${value}`)).compile(db))
+  const text = `${name} ${terms.map((term) => term.name)}`
+  return prepared(handle, db, text, built, values.length)(...values)
+}
+
+/** A query whose rows include columns of other tables. */
+interface JoinedEntity<Row, Joined>
+  extends Pick<EntityOf<never>, 'table' | 'key' | 'columnOf' | 'cellOf'> {
+  /** The alias of the table in the query. */
+  readonly alias: string
+  query(): SelectQueryBuilder<never, never, Joined>
+  fromRow(row: Joined): Row
+  /** Conditions other than a comparison of a column of the table. */
+  readonly own?: Conditions
+}
+
+/** The operations that read rows of a query. */
+export const readsOf = <Row, Joined, Fields, Key>(
+  handle: Handle,
+  entity: JoinedEntity<Row, Joined>,
+): Reads<Row, Fields, Key> => {
+  const { table, alias, query, fromRow } = entity
+  const termsOf = termsIn(entity, entity)
+  const [key = ''] = entity.key
+  const select = async (where: object, lock?: Lock): Promise<readonly Row[]> => {
+    const { rows } = await run<Joined>(
+      handle,
+      handle.read,
+      `${table} find ${lock}`,
+      limited(termsOf(where), table),
+      [],
+      (condition) => {
+        const selected = query().where(condition)
+        if (lock === undefined || !holds(handle)) return selected
+        const tables = [alias as never]
+        return lock === 'share' ? selected.forShare(tables) : selected.forNoKeyUpdate(tables)
+      },
+    )
+    return rows.map(fromRow)
+  }
+  return {
+    select: (where, { lock } = {}) => select(where, lock),
+    async find(of, { lock } = {}) {
+      const where = typeof of === 'object' ? of : { [key]: of }
+      return (await select(where as object, lock))[0]
+    },
+  }
 }
 
 /** The operations on the rows of a table. Each statement is compiled once, except for statements with lists. */
@@ -38,59 +162,14 @@ export const rowsOf = <Row, Fields = Row>(
   const { read, write } = handle
   const { table, key, columns } = codec
   const name = sql.table(table)
-
-  const termOf = ([name, condition]: [string, unknown]): Term => {
-    const column = codec.columnOf(name)
-    const of = (operator: Term['operator'], ...values: readonly unknown[]): Term => ({
-      column,
-      operator,
-      cells: values.map((value) => codec.cellOf(name, value)),
-    })
-    if (condition === undefined) throw new TypeError(`The condition for ${name} is undefined.`)
-    if (condition === null) return of('is null')
-    if (Array.isArray(condition)) return of('in', ...condition)
-    if (typeof condition !== 'object') return of('=', condition)
-    const limit = condition as { readonly not?: unknown; readonly upTo?: unknown }
-    return 'upTo' in limit ? of('<=', limit.upTo) : of('<>', limit.not)
-  }
-  const termsOf = (where: object): readonly Term[] => Object.entries(where).map(termOf)
-  // A condition that was left out by mistake must not change all rows.
-  const changing = (where: object): readonly Term[] => {
-    const terms = termsOf(where)
-    if (terms.length === 0) throw new TypeError(`No condition selects rows of ${table}.`)
-    return terms
-  }
-
-  const run = async (
-    db: Kysely<Tables>,
-    operation: string,
-    terms: readonly Term[],
-    others: readonly unknown[],
-    build: (where: RawBuilder<unknown>, others: readonly RawBuilder<never>[]) => RawBuilder<object>,
-  ) => {
-    const built = (...values: readonly RawBuilder<never>[]) => {
-      const left = [...values]
-      const parts = terms.map(({ column, operator, cells }) => {
-        const own = left.splice(0, cells.length)
-        const operand = operator === 'in' ? sql`(${sql.join(own)})` : sql.join(own)
-        return sql`${sql.ref(column)} ${sql.raw(operator)} ${operand}`
-      })
-      return build(parts.length === 0 ? sql`1 = 1` : sql.join(parts, sql` and `), left)
-    }
-    if (terms.some(({ cells, operator }) => operator === 'in' && cells.length === 0))
-      return { rows: [], numAffectedRows: 0n }
-    const values = [...terms.flatMap(({ cells }) => cells), ...others]
-    // A statement with a list has many texts, so it is not stored.
-    if (terms.some(({ operator }) => operator === 'in'))
-      return built(...values.map((value) => sql<never>`${value}`)).execute(db)
-    const text = `${table} ${operation} ${terms.map(({ column, operator }) => column + operator)}`
-    return prepared(handle, db, text, built, values.length)(...values)
-  }
+  const termsOf = termsIn(codec)
+  const changing = (where: object): readonly Term[] => limited(termsOf(where), table)
 
   const inserted = async (row: Row, suffix: string, onConflict: RawBuilder<unknown>) => {
     const { numAffectedRows } = await run(
+      handle,
       write,
-      `insert${suffix}`,
+      `${table} insert${suffix}`,
       [],
       codec.toCells(row),
       (_, values) =>
@@ -113,8 +192,9 @@ export const rowsOf = <Row, Fields = Row>(
       const changed = Object.entries(changes)
       const names = changed.map(([name]) => codec.columnOf(name))
       const { numAffectedRows } = await run(
+        handle,
         write,
-        `update ${names}`,
+        `${table} update ${names}`,
         changing(where),
         changed.map(([name, value]) => codec.cellOf(name, value)),
         (condition, values) =>
@@ -125,8 +205,9 @@ export const rowsOf = <Row, Fields = Row>(
 
     async delete(where) {
       const { numAffectedRows } = await run(
+        handle,
         write,
-        'delete',
+        `${table} delete`,
         changing(where),
         [],
         (condition) => sql`delete from ${name} where ${condition}`,
@@ -138,9 +219,10 @@ export const rowsOf = <Row, Fields = Row>(
       const ordered = by.map(codec.columnOf)
       const place = after && by.map((name) => codec.cellOf(name, given(after, name)))
       const direction = sql.raw(isReversed ? 'desc' : 'asc')
-      const { rows } = await run(
+      const { rows } = await run<object>(
+        handle,
         read,
-        `select ${ordered} ${isReversed} ${place !== undefined} ${limit !== undefined}`,
+        `${table} select ${ordered} ${isReversed} ${place !== undefined} ${limit !== undefined}`,
         termsOf(where),
         [...(place ?? []), ...(limit === undefined ? [] : [limit])],
         (condition, values) => {

@@ -13,7 +13,7 @@ import { migrate } from './migrations/migrate.ts'
 import { sqlRemovals } from './removals.ts'
 import { sqlSealed } from './sealed.ts'
 import { sqlSessions } from './sessions.ts'
-import { checkpoints, notes, secretKeys, signingKeys } from './small-tables.ts'
+import { checkpoints, notes, rotatedTokens, secretKeys, signingKeys } from './small-tables.ts'
 import { mayInheritRows } from './start-checks.ts'
 import type { Tables } from './tables.ts'
 import { sqlTokens } from './tokens/tokens.ts'
@@ -25,6 +25,7 @@ type Parts = Omit<Store, 'transaction' | 'recallClient'>
 const builders: { readonly [Name in keyof Parts]: (handle: Handle) => Parts[Name] } = {
   clients: sqlClients,
   tokens: sqlTokens,
+  rotatedTokens,
   authorizations: sqlAuthorizations,
   consents: sqlConsents,
   users: sqlUsers,

@@ -3,11 +3,12 @@ import { heldEmail } from '../../model/email-address.ts'
 import { userCodec } from '../../model/entities/user.ts'
 import type { UserId } from '../../model/user.ts'
 import { NotOurUsers } from '../contract/errors.ts'
-import type { UserStore, UserWithPassword } from '../contract/users.ts'
-import { type Handle, holds, prepared, unindexed } from './handle.ts'
+import type { Reads } from '../contract/rows.ts'
+import type { UserConditions, UserStore, UserWithPassword } from '../contract/users.ts'
+import { type Handle, unindexed } from './handle.ts'
 import { isIrregularEmail } from './irregular-email.ts'
 import { noteRemovals } from './removals.ts'
-import { rowsOf } from './rows.ts'
+import { readsOf, rowsOf } from './rows.ts'
 import { attributesIn, isTrue, type UserColumns, userSource } from './user-source.ts'
 
 /** Builds the `like` pattern for texts that begin with the given text. */
@@ -36,19 +37,20 @@ const hostUsers = (handle: Handle): UserStore => {
   const refuse = async (): Promise<never> => {
     throw new NotOurUsers()
   }
-  const find = prepared(handle, handle.read, 'users.find', (id) => select.where('u.id', '=', id))
+  const reads: Reads<UserWithPassword, UserConditions, UserId> = readsOf(handle, {
+    ...userCodec,
+    alias: 'u',
+    query: () => select.limit(2),
+    fromRow: toUser,
+    // The application may store e-mail addresses in upper case.
+    own: { email: (email) => sql`lower(u.email) = ${email}` },
+  })
   return {
-    async find(id) {
-      const { rows } = await find(id)
-      return rows[0] && toUser(rows[0])
-    },
-
-    async findByEmail(email) {
-      // The application may store e-mail addresses in upper case. If the addresses of two users differ only in case,
-      // this function finds neither user.
-      const rows = await select.where(sql`lower(u.email)`, '=', email).limit(2).execute()
-      const [row] = rows
-      return row && rows.length === 1 ? toUser(row) : undefined
+    async find(of) {
+      if (typeof of !== 'object') return reads.find(of)
+      // If the addresses of two users differ only in case, find neither user.
+      const [user, ...others] = await reads.select(of)
+      return others.length === 0 ? user : undefined
     },
 
     async list({ beginnings, isIrregular }, after, limit) {
@@ -83,27 +85,13 @@ const builtInUsers = (handle: Handle): UserStore => {
     handle.locking
       ? sql<boolean>`email like ${prefixOf(text)} escape '\\'`
       : sql<boolean>`(email >= ${text} and email < ${`${text}${lastCharacter}`})`
-  const find = prepared(handle, read, 'users.find', (id) =>
-    read
-      .selectFrom('oauth2server_user')
-      .selectAll()
-      .where('id', '=', id)
-      .$if(holds(handle), (q) => q.forNoKeyUpdate()),
-  )
+  const reads: Reads<UserWithPassword, UserConditions, UserId> = readsOf(handle, {
+    ...userCodec,
+    alias: 'u',
+    query: () => read.selectFrom('oauth2server_user as u').selectAll(),
+  })
   return {
-    async find(id) {
-      const { rows } = await find(id)
-      return rows[0] && userCodec.fromRow(rows[0])
-    },
-
-    async findByEmail(email) {
-      const row = await read
-        .selectFrom('oauth2server_user')
-        .selectAll()
-        .where('email', '=', email)
-        .executeTakeFirst()
-      return row && userCodec.fromRow(row)
-    },
+    find: (of) => reads.find(of, typeof of === 'object' ? {} : { lock: 'change' }),
 
     async list({ beginnings, isIrregular }, after, limit) {
       // Do not use the primary key, so that the database uses the index of the e-mail addresses. This index is faster,

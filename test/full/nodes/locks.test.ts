@@ -425,7 +425,10 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
           other: () => fast.personalTokens.update(managed, { scopes: ['notes:read'] }),
           async check(one, two, where) {
             expect([errorOf(one), errorOf(two)], where).toEqual([undefined, undefined])
-            const rows = await storeOf(fast).tokens.ofClient(first.clientId)
+            const rows = await storeOf(fast).tokens.select(
+              { clientId: first.clientId },
+              { lock: 'change' },
+            )
             const kept = rows.map(({ fields }) => fields.scopes.join(' '))
             expect(kept, where).toEqual(['notes:read', 'notes:read'])
           },
@@ -440,7 +443,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       made += 1
       const email = `user-${made}@example.org`
       const { id } = await fast.users.create({ email, password })
-      const checked = await storeOf(fast).users.findByEmail(email)
+      const checked = await storeOf(fast).users.find({ email })
       return {
         one: () => slow.sessions.signIn(id, browser, checked?.passwordHash ?? null),
         other: () => fast.users.setPassword(id, 'another horse battery staple'),

@@ -21,16 +21,20 @@ const personalFromRow = (
   previousExpires: row.previous_expires,
 })
 
+/**
+ * The condition for personal tokens, without exchanged tokens and former values. It has a literal instead of a
+ * parameter, so that it can use the partial index of personal tokens.
+ */
+export const isPersonal = sql<boolean>`t.is_personal = 1 and t.successor_id is null and t.parent_id is null`
+
 /** Reads personal tokens, without the tokens that were exchanged from them, and without former values. */
 export const personalTokens = (
   handle: Handle,
   tokens: () => LiveTokens,
-): Pick<TokenStore, 'personal' | 'personalNamed'> & {
+): Pick<TokenStore, 'personal'> & {
   readonly personalList: Listing<TokenLists['personal']>
 } => {
   const { read } = handle
-  // Use a literal instead of a parameter, so that the condition can use the partial index of personal tokens.
-  const isCurrent = sql<boolean>`t.is_personal = 1 and t.successor_id is null and t.parent_id is null`
   const personal = (now: number) =>
     tokens()
       .select('c.name')
@@ -41,7 +45,7 @@ export const personalTokens = (
           .where('former.expires', '>', now)
           .as('previous_expires'),
       )
-      .where(isCurrent)
+      .where(isPersonal)
   const isListed = ({ userId, ids }: TokenLists['personal']['where']) =>
     sql<boolean>`t.user_id = ${userId} and t.is_internal = 0${ids ? sql` and t.id in (${sql.join(ids)})` : sql``}`
 
@@ -65,7 +69,7 @@ export const personalTokens = (
             join.on(byKey(handle, 'c.client_key', 't.client_key')),
           )
           .select(['t.id', 'c.name', 't.scopes', 't.created_at', 't.expires', 't.last_used_at'])
-          .where(isCurrent)
+          .where(isPersonal)
           .where(isListed(where))
           .orderBy('t.successor_id', 'desc')
           .orderBy('t.parent_id', 'desc')
@@ -82,7 +86,7 @@ export const personalTokens = (
       count: (where, max) =>
         countRows(
           read,
-          sql`select 1 from oauth2server_token as t where ${isCurrent} and ${isListed(where)} limit ${max}`,
+          sql`select 1 from oauth2server_token as t where ${isPersonal} and ${isListed(where)} limit ${max}`,
         ),
     },
 
@@ -92,15 +96,6 @@ export const personalTokens = (
         .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
         .executeTakeFirst()
       return row && personalFromRow(row)
-    },
-
-    async personalNamed(userId, name) {
-      const rows = await tokens()
-        .where('t.user_id', '=', userId)
-        .where(isCurrent)
-        .where('c.name', '=', name)
-        .execute()
-      return rows.map(({ id }) => id)
     },
   }
 }

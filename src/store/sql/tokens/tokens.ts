@@ -1,17 +1,16 @@
 import { sql } from 'kysely'
 import { split } from '../../../model/entities/field.ts'
-import { rotatedTokenCodec } from '../../../model/entities/rotated-token.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
 import type { Page } from '../../contract/page.ts'
 import type { TokenStore } from '../../contract/tokens.ts'
-import { byKey, type Handle, holds, keyOf, prepared, valuesOf } from '../handle.ts'
-import { rowsOf } from '../rows.ts'
+import { byKey, type Handle, keyOf, prepared, valuesOf } from '../handle.ts'
+import { readsOf, rowsOf } from '../rows.ts'
 import { liveTokens } from './base-query.ts'
 import { tokenCleanup } from './cleanup.ts'
 import { fromRow } from './columns.ts'
 import { listedTokens } from './listed.ts'
-import { personalTokens } from './personal.ts'
+import { isPersonal, personalTokens } from './personal.ts'
 import { rotateIn } from './rotate-in.ts'
 import type { RotationValues } from './rotation.ts'
 import { tokenStates } from './state.ts'
@@ -20,18 +19,9 @@ import { tokenStates } from './state.ts'
 const maxUsesPerStatement = 250
 
 export const sqlTokens = (handle: Handle): TokenStore => {
-  const { read, write, hot, locking, transact } = handle
+  const { write, hot, locking, transact } = handle
   // Built when a statement is built: most transactions run only statements that are compiled already.
   const tokens = () => liveTokens(handle)
-  const held = () => tokens().$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
-  const find = prepared(handle, read, 'tokens.find', (id) => tokens().where('t.id', '=', id))
-  const hold = prepared(handle, read, 'tokens.hold', (id) => held().where('t.id', '=', id))
-  const ofAuthorization = prepared(handle, read, 'tokens.ofAuthorization', (id) =>
-    held().where('t.authorization_id', '=', id),
-  )
-  const findRotated = prepared(handle, read, 'tokens.findRotated', (digest) =>
-    read.selectFrom('oauth2server_rotated_refresh_token').selectAll().where('digest', '=', digest),
-  )
   const insert = prepared(
     handle,
     write,
@@ -49,6 +39,16 @@ export const sqlTokens = (handle: Handle): TokenStore => {
   const { matchingList, ...authorized } = listedTokens(handle, tokens)
   const lists = { personal: personalList, matching: matchingList }
   return {
+    ...readsOf(handle, {
+      ...tokenCodec,
+      alias: 't',
+      query: tokens,
+      fromRow,
+      own: {
+        clientId: (clientId) => sql`t.client_key = ${keyOf(clientId)}`,
+        name: (name) => sql`${isPersonal} and c.name = ${name}`,
+      },
+    }),
     ...tokenStates(handle, tokens),
     ...others,
     ...authorized,
@@ -58,29 +58,6 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     summaries: (name, where, cursor) =>
       lists[name].summaries(where as never, cursor) as Promise<Page<never>>,
     count: (name, where, max) => lists[name].count(where as never, max),
-
-    async find(id) {
-      const { rows } = await find(id)
-      return rows[0] && fromRow(rows[0])
-    },
-
-    async hold(id) {
-      const { rows } = await hold(id)
-      return rows[0] && fromRow(rows[0])
-    },
-
-    async ofAuthorization(authorizationId) {
-      const { rows } = await ofAuthorization(authorizationId)
-      return rows[0] && fromRow(rows[0])
-    },
-
-    async ofClient(clientId) {
-      const rows = await tokens()
-        .where('t.client_key', '=', keyOf(clientId))
-        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
-        .execute()
-      return rows.map(fromRow)
-    },
 
     async insert(token, clientVersion) {
       if (hot) return hot.insertToken(token, clientVersion)
@@ -121,11 +98,6 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         return hot ? hot.rotate(rotation) : rotateIn(handle, write, rotation)
       }
       return rotate()
-    },
-
-    async findRotated(digest) {
-      const { rows } = await findRotated(digest)
-      return rows[0] && rotatedTokenCodec.fromRow(rows[0])
     },
 
     async rewrite(id, token) {

@@ -94,7 +94,7 @@ const stateOf = async (
     return digest && (await findByRegistrationToken(digest, server.records)) ? {} : undefined
   if (kind === 'user_link') return digest && (await server.userLinks.has(digest)) ? {} : undefined
   if ((kind === 'authorization_code' || kind === 'device_code') && digest !== null) {
-    const redeemed = await store.authorizations.findByCode(digest)
+    const redeemed = await store.authorizations.find({ codeDigest: digest })
     const codes =
       kind === 'device_code' ? deviceAuthorizations(server).requests : server.shortLived.codes
     if (!redeemed) return (await codes.getDigest(digest)) ? {} : undefined
@@ -104,7 +104,7 @@ const stateOf = async (
   const row =
     authorizationId === null
       ? await store.tokens.find(tokenId ?? 0)
-      : await store.tokens.ofAuthorization(authorizationId)
+      : await store.tokens.find({ authorizationId })
   if (!row) return undefined
   const { fields, lastUse } = row
   const { scopes, createdAt, keyThumbprint } = fields
