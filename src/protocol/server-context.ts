@@ -112,8 +112,6 @@ export interface Ui {
 
 /** Functions for monitoring and shutdown: health, grant counts, and the data that this process has not written yet. */
 export interface Operations {
-  /** Returns whether this process can handle requests. */
-  isReady(): Promise<boolean>
   /** Returns the readiness and the unavailable dependencies. */
   health(): Promise<Health>
   /** Writes the audit events that this process has collected. */

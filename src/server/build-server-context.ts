@@ -60,7 +60,6 @@ export const buildServerContext = (built: Built, { health }: Readiness): ServerC
     shortLived: shortLivedOf(context),
     refusals: built.refusals,
     operations: {
-      isReady: async () => (await health()).isReady,
       health,
       flushAudit: async () =>
         void (await Promise.all([built.queue.flushBriefly(), built.counts.flushBriefly()])),

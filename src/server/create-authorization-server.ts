@@ -47,7 +47,6 @@ export const createAuthorizationServer = async (
   const { basePath, issuer, logouts, resources, resourceServer, sessions, settings } = server
   if (settings.openidConnect) endLoginsAtEvents(server, built)
   const inHost = hostTransactions(built)
-  const { fetch, direct, handles, addresses } = createRouter(server, built)
   const sweeper = new Sweeper({
     ...built,
     logouts,
@@ -70,13 +69,7 @@ export const createAuthorizationServer = async (
     resourceNamed: (identifier) => mustBeNamed(resources, identifier),
     resourceServer,
     sessions,
-    fetch: (request, connection) => {
-      checkConnection(connection)
-      return fetch(request, connection)
-    },
-    direct,
-    handles,
-    addresses,
+    ...createRouter(server, built),
     clientAddress: clientAddress(settings.trustedProxies),
     checkTarget,
     checkQuery: queryCharacters(settings.allowedUrlencodeCharacters),
@@ -97,7 +90,7 @@ export const createAuthorizationServer = async (
     challenge: (result, needed) => resourceServer.challenge(result, needed),
     loggedOut: (userId, sessionId) => logouts.loggedOut(userId, sessionId),
     actingAs: (who, work) => inNameOf(who, work),
-    isReady: () => server.operations.isReady(),
+    isReady: async () => (await ready.health()).isReady,
     transaction: <T>(...args: TransactionArguments<T>): Promise<T> =>
       args.length === 1 ? records.transaction(args[0]) : inHost.run(...args),
     on: (name, hook) => hooks.on(name, hook),

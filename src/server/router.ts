@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
+import { checkConnection } from '../http/check-connection.ts'
 import { asOAuthError, logRefusal, refusalOf } from '../http/refusal.ts'
 import { type Connection, FetchSource, HttpRequest, type RequestSource } from '../http/request.ts'
 import { noteHttp, noteRoute } from '../http/request-scope.ts'
@@ -22,26 +23,15 @@ import type { Endpoint } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { clientAddress } from '../protocol/session/client-address.ts'
 import { FairQueue } from '../queues/fair-queue.ts'
+import type { AuthorizationServer } from './authorization-server.ts'
 import { type Observers, observeRequests } from './telemetry/observers.ts'
 
 type Env = {
   Bindings: { readonly connection: Connection }
 }
 
-export interface Router {
-  /** Returns whether this server handles the path. The application handles all other paths. */
-  handles(path: string): boolean
-  readonly addresses: readonly string[]
-  fetch(request: Request, connection?: Connection): Promise<Response>
-  /**
-   * Handles a POST request to a JSON endpoint without the router, if the request has no header `Origin`. Also refuses
-   * invalid request targets that a `Request` object would normalize. Returns undefined for any other request.
-   */
-  direct(
-    source: RequestSource,
-    connection: Connection,
-  ): Promise<HttpResponse | Response> | undefined
-}
+/** The members of the server that handle requests. */
+type Router = Pick<AuthorizationServer, 'handles' | 'addresses' | 'fetch' | 'direct'>
 
 const responseOf = (response: HttpResponse | Response): Response =>
   response instanceof HttpResponse ? response.toResponse() : response
@@ -240,12 +230,15 @@ export const createRouter = (
     handles: addresses.handles,
     addresses: addresses.list,
     fetch(request, connection = {}) {
+      checkConnection(connection)
       const refused = refusedAtOnce(new FetchSource(request, connection.target), connection)
       if (refused) return refused.then(responseOf)
       return observed(new FetchSource(request), connection, () =>
         app.fetch(request, { connection }),
       )
     },
+    // Handles a POST request to a JSON endpoint without the router, if the request has no header `Origin`. Also refuses
+    // invalid request targets that a `Request` object would normalize.
     direct(source, connection) {
       const refused = refusedAtOnce(source, connection)
       if (refused) return refused

@@ -15,9 +15,8 @@ import type { HttpResponse } from '../../http/response.ts'
 import { readablePart } from '../../model/bounds.ts'
 import { type LogLevel, type LogSink, levelsFrom } from '../../model/log.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { logToStderr } from './log-to.ts'
+import { logToStderr, safeSink } from './log-to.ts'
 import { prometheus } from './prometheus.ts'
-import { safeSink } from './safe-sink.ts'
 import { createTelemetry, scopeName, type Telemetry } from './telemetry.ts'
 
 /** The log, metrics and traces of a running server. */
