@@ -1,5 +1,4 @@
-import type { Authorization } from './entities/authorization.ts'
-import type { TokenFields } from './entities/token.ts'
+import type { Granted, TokenFields } from './entities/token.ts'
 import type { Redemption } from './redemption.ts'
 import type { Token } from './token.ts'
 
@@ -9,7 +8,7 @@ export interface TokenData {
   readonly accessToken: string
   readonly refreshToken: string | null
   /** The fields of the authorization; undefined for a token without an authorization. */
-  readonly granted?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
+  readonly granted?: Granted
 }
 
 /**

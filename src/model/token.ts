@@ -1,7 +1,6 @@
 import type { Digest } from '../crypto/digest.ts'
-import type { Authorization } from './entities/authorization.ts'
 import { frozen } from './entities/entity.ts'
-import type { TokenFields } from './entities/token.ts'
+import type { Granted, TokenFields } from './entities/token.ts'
 import type { ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 
@@ -63,7 +62,7 @@ export interface FoundToken {
   /**
    * The authorization. A refresh can request all scopes of the authorization, even after a refresh with fewer scopes.
    */
-  readonly authorization?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
+  readonly authorization?: Granted
 }
 
 /** Returns whether the client, its owner and the user are active. */

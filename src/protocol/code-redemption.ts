@@ -52,42 +52,33 @@ export const checkProof = async (
 
 /**
  * Returns the user who granted the code, facts of the consent, and the IDs of the rows to insert, if the user, session,
- * consent and scopes are still valid.
+ * consent and scopes are still valid. The proof of the code was verified before. If a check fails and the code was
+ * redeemed before, the request is a replay, so all tokens of the code are revoked.
+ * @param check throws an OAuthError if a further condition of this type of code is not met
  * @throws OAuthError `invalid_grant`
  */
 export const grantingUser = async (
-  kind: CodeKind,
+  { kind, value }: { readonly kind: CodeKind; readonly value: string },
   { userId, consentId, sessionId, scopes }: Granted,
   { client }: TokenRequest,
   server: ServerContext,
+  check: () => void = () => undefined,
 ): Promise<
   Pick<UserRedemption, 'reserved'> & { readonly subject: User; readonly reusedSince: number | null }
 > => {
-  const grant = await findGrant(userId, client.clientId, sessionId, server.records)
-  if (grant?.consent.id !== consentId) throw invalidCode(kind, 'the consent was withdrawn')
-  const { user, session, consent, reserved } = grant
-  if (!user?.active) throw invalidCode(kind, 'the user does not exist or is not active')
-  if (sessionId !== null && !server.sessions.isLive(session))
-    throw invalidCode(kind, 'the session ended')
-  if (!isWithin(scopes, client.scopeCeiling))
-    throw invalidCode(kind, 'a scope is no longer available')
-  return { subject: user, reusedSince: consent.reusedSince, reserved }
-}
-
-/**
- * Runs the last checks of a code whose proof was verified. If a check fails and the code was redeemed before, the
- * request is a replay, so all tokens of the code are revoked.
- */
-export const orRevokeReplay = async <T>(
-  kind: CodeKind,
-  value: string,
-  { records }: ServerContext,
-  checks: () => Promise<T>,
-): Promise<T> => {
   try {
-    return await checks()
+    check()
+    const grant = await findGrant(userId, client.clientId, sessionId, server.records)
+    if (grant?.consent.id !== consentId) throw invalidCode(kind, 'the consent was withdrawn')
+    const { user, session, consent, reserved } = grant
+    if (!user?.active) throw invalidCode(kind, 'the user does not exist or is not active')
+    if (sessionId !== null && !server.sessions.isLive(session))
+      throw invalidCode(kind, 'the session ended')
+    if (!isWithin(scopes, client.scopeCeiling))
+      throw invalidCode(kind, 'a scope is no longer available')
+    return { subject: user, reusedSince: consent.reusedSince, reserved }
   } catch (error) {
-    if (error instanceof OAuthError) await revokeReusedCode(kind, value, records)
+    if (error instanceof OAuthError) await revokeReusedCode(kind, value, server.records)
     throw error
   }
 }

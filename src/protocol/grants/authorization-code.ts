@@ -1,12 +1,6 @@
 import type { AuthorizationCode, CodeBinding } from '../../model/authorization.ts'
 import { isRegistered } from '../../model/redirect-uri.ts'
-import {
-  checkProof,
-  grantingUser,
-  invalidCode,
-  orRevokeReplay,
-  unknownCode,
-} from '../code-redemption.ts'
+import { checkProof, grantingUser, invalidCode, unknownCode } from '../code-redemption.ts'
 import type { TokenRequest } from '../plug-ins/grant.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
@@ -41,11 +35,10 @@ export const authorizationCode: BuiltInGrant = {
       delete: () => server.shortLived.codes.delete(value),
     })
     const { clientId, redirectUri, redirectUriGiven, extensions } = code
-    const found = await orRevokeReplay(kind, value, server, async () => {
+    const found = await grantingUser({ kind, value }, code, request, server, () => {
       if (code.expiresAt <= now) throw invalidCode(kind)
       if (!isRegistered(redirectUri, client))
         throw invalidCode(kind, 'the redirect URI was removed')
-      return grantingUser(kind, code, request, server)
     })
     return {
       type: 'user',

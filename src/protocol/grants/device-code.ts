@@ -5,7 +5,7 @@ import {
   keptUntil,
 } from '../../records/device-authorizations.ts'
 import { revokeReusedCode } from '../../records/tokens/end-tokens.ts'
-import { checkProof, grantingUser, orRevokeReplay, unknownCode } from '../code-redemption.ts'
+import { checkProof, grantingUser, unknownCode } from '../code-redemption.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
@@ -41,9 +41,8 @@ export const deviceCode: BuiltInGrant = {
     const { consentId, scopes } = granted
     // Do not bind the tokens to the browser session, so that they remain valid after the user logs out in the browser.
     const sessionId = null
-    const found = await orRevokeReplay(kind, value, server, () =>
-      grantingUser(kind, { userId, consentId, sessionId, scopes }, request, server),
-    )
+    const grant = { userId, consentId, sessionId, scopes }
+    const found = await grantingUser({ kind, value }, grant, request, server)
     const { clientId, redirectUri, redirectUriGiven, extensions } = pendingCode
     return {
       type: 'user',

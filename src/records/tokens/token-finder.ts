@@ -4,11 +4,7 @@ import { frozen } from '../../model/entities/entity.ts'
 import { accessClaims, refreshClaims } from '../../model/entities/token.ts'
 import { type FoundToken, isExpired, Token } from '../../model/token.ts'
 import { earliestRowOf, type UserId } from '../../model/user.ts'
-import type {
-  RefreshTokenWithState,
-  StoredToken,
-  TokenWithState,
-} from '../../store/contract/tokens.ts'
+import type { StoredToken, TokenWithState } from '../../store/contract/tokens.ts'
 import type { RecordsContext } from '../context.ts'
 import { refusedRow } from '../seals/refused-row.ts'
 
@@ -54,40 +50,12 @@ const findByAccess = async (
   accessToken: string,
   context: RecordsContext,
 ): Promise<FoundToken | undefined> => {
-  const { store, settings } = context
+  const { store, settings, users, intact } = context
   const { tokenPersonalPrefix: prefix } = settings
   if (prefix !== '' && hasBadChecksum(prefix, accessToken)) return undefined
   const row = await store.tokens.findByAccess(digestOf('access_token', accessToken))
   // Search for a replaced access token only if no current access token matches.
-  return row ? opened(row, accessToken, context) : findFormer(accessToken, context)
-}
-
-/** Finds a token by an access token that a refresh has replaced, and that remains valid for the leeway. */
-export const findFormer = async (
-  accessToken: string,
-  context: RecordsContext,
-): Promise<FoundToken | undefined> => {
-  const { store, settings } = context
-  if (settings.refreshTokenLeeway === 0) return undefined
-  const row = await store.tokens.findByFormer(digestOf('access_token', accessToken))
-  return row && openedFormer(row, context)
-}
-
-/** Finds a token by its refresh token. */
-export const findByRefresh = async (
-  refreshToken: string,
-  context: RecordsContext,
-): Promise<FoundToken | undefined> => {
-  const row = await context.store.tokens.findByRefresh(digestOf('refresh_token', refreshToken))
-  return row && openedRefresh(row, refreshToken, context)
-}
-
-const opened = (
-  row: TokenWithState,
-  accessToken: string,
-  context: RecordsContext,
-): FoundToken | undefined | Promise<FoundToken | undefined> => {
-  const { users, intact } = context
+  if (!row) return findFormer(accessToken, context)
   const known = intact.tokens.get(row)
   if (known && users.areInStore) return known
   // The digest of the row matches the presented token, so the sealed value must be that token.
@@ -99,17 +67,43 @@ const opened = (
   return found
 }
 
-// The seal of the current access token covers the digest and the expiry of the replaced access token.
-const openedFormer = async (
-  row: TokenWithState,
+/** Finds a token by an access token that a refresh has replaced, and that remains valid for the leeway. */
+export const findFormer = async (
+  accessToken: string,
   context: RecordsContext,
 ): Promise<FoundToken | undefined> => {
+  const { store, settings } = context
+  if (settings.refreshTokenLeeway === 0) return undefined
+  const row = await store.tokens.findByFormer(digestOf('access_token', accessToken))
+  if (!row) return undefined
   const { fields, formerDigest, formerExpires } = row
+  // The seal of the current access token covers the digest and the expiry of the replaced access token.
   if (openedAccess(row, context) === undefined) return refusedToken(row, context)
   const state = await stateOf(row, context)
   if (!state || formerDigest === null || formerExpires === null) return undefined
   const former = { ...row, fields: { ...fields, expires: formerExpires } }
   return foundToken({ ...former, accessDigest: formerDigest }, state, context, { isFormer: true })
+}
+
+/** Finds a token by its refresh token. */
+export const findByRefresh = async (
+  presented: string,
+  context: RecordsContext,
+): Promise<FoundToken | undefined> => {
+  const { store, keys, clock } = context
+  const row = await store.tokens.findByRefresh(digestOf('refresh_token', presented))
+  if (!row) return undefined
+  const { fields, refreshDigest, refreshToken } = row
+  if (refreshDigest === null || refreshToken === null) return undefined
+  const claims = refreshClaims(refreshDigest, fields, row.authorization)
+  if (keys.open('token', refreshToken, claims) !== presented)
+    return refusedToken(row, context, refreshToken)
+  const state = await stateOf(row, context)
+  if (!state) return undefined
+  const isAccessIntact =
+    !isExpired(fields.expires, clock()) && openedAccess(row, context) !== undefined
+  const authorization = frozen(row.authorization)
+  return foundToken(row, state, context, { isAccessIntact, authorization })
 }
 
 const refusedToken = (
@@ -135,27 +129,6 @@ const foundToken = (
     client: frozen(client),
     ...others,
   })
-}
-
-const openedRefresh = async (
-  row: RefreshTokenWithState,
-  refreshToken: string,
-  context: RecordsContext,
-): Promise<FoundToken | undefined> => {
-  const { fields, refreshDigest, authorization } = row
-  if (refreshDigest === null || row.refreshToken === null) return undefined
-  const claims = refreshClaims(refreshDigest, fields, authorization)
-  if (context.keys.open('token', row.refreshToken, claims) !== refreshToken)
-    return refusedToken(row, context, row.refreshToken)
-  const state = await stateOf(row, context)
-  return (
-    state &&
-    foundToken(row, state, context, {
-      isAccessIntact:
-        !isExpired(fields.expires, context.clock()) && openedAccess(row, context) !== undefined,
-      authorization: frozen(authorization),
-    })
-  )
 }
 
 /** Returns the scopes of a token that the client is still allowed to have. */

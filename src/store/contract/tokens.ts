@@ -3,7 +3,7 @@ import type { Sealed } from '../../crypto/sealed.ts'
 import type { Authorization } from '../../model/entities/authorization.ts'
 import type { ClientFields } from '../../model/entities/client.ts'
 import type { StoredRotation } from '../../model/entities/rotated-token.ts'
-import type { NewToken, TokenFields } from '../../model/entities/token.ts'
+import type { Granted, NewToken, TokenFields } from '../../model/entities/token.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Expiring } from './expiring.ts'
 import type { List, Listed } from './page.ts'
@@ -83,7 +83,7 @@ export interface TokenWithState extends StoredToken {
 
 /** A token with a refresh token, and its authorization. A refresh may request every scope of the authorization. */
 export interface RefreshTokenWithState extends TokenWithState {
-  readonly authorization: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
+  readonly authorization: Granted
 }
 
 /** Replaces a refresh token with its successor. */
