@@ -364,8 +364,18 @@ export const clientMetadataOf = (client: Client): ClientMetadata => {
 /** Returns the metadata for which the client record has no separate field. */
 export const keptMetadata = ({
   metadata,
-}: Pick<Client, 'metadata'>): Pick<ClientMetadata, (typeof storedMembers)[number]> =>
+}: Pick<ClientFields, 'metadata'>): Pick<ClientMetadata, (typeof storedMembers)[number]> =>
   JSON.parse(metadata)
+
+/** Returns the stored metadata that owners edit, with the default values. */
+export const editedMetadata = (client: Pick<ClientFields, 'metadata'>) => {
+  const {
+    logo_uri = '',
+    post_logout_redirect_uris = [],
+    backchannel_logout_uri = '',
+  } = keptMetadata(client)
+  return { logo_uri, post_logout_redirect_uris, backchannel_logout_uri }
+}
 
 /** A security rule that a client can enable for itself in its metadata. */
 type SelfImposedRule =

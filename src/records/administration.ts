@@ -45,11 +45,6 @@ const marks = {
   unpin: { isPinned: false },
 } as const
 
-const emailOf = (
-  userId: UserId | null,
-  emails: ReadonlyMap<UserId, string | null>,
-): string | null => (userId === null ? null : (emails.get(userId) ?? null))
-
 const checkSearch = onlyMembers<{ readonly text: string; readonly isPersonal: boolean }>(
   'administration.tokenSummaries()',
   { text: text, isPersonal: flag },
@@ -71,12 +66,7 @@ export class Administration {
   /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
   async tokens(text: string, cursor: Cursor): Promise<Page<TokenWithNames>> {
     const { items, next } = await this.#context.store.tokens.list('matching', { text }, cursor)
-    const emails = await this.#emailsOf(items.map(({ fields }) => fields.userId))
-    if (!emails) return { items, next }
-    const named = items.map(
-      (token): TokenWithNames => ({ ...token, userEmail: emailOf(token.fields.userId, emails) }),
-    )
-    return { items: named, next }
+    return { items: await this.#named(items, ({ fields }) => fields.userId), next }
   }
 
   /** Lists the summaries of the clients that `clients` lists. An HTML page sorts the summaries and shows some. */
@@ -103,24 +93,23 @@ export class Administration {
   }
 
   /** Adds the e-mail addresses of the users to the tokens, if the store cannot read the users of the application. */
-  async withEmails<T extends { readonly userId: UserId | null; readonly userEmail: string | null }>(
+  withEmails<T extends { readonly userId: UserId | null; readonly userEmail: string | null }>(
     tokens: readonly T[],
   ): Promise<readonly T[]> {
-    const emails = await this.#emailsOf(tokens.map(({ userId }) => userId))
-    if (!emails) return tokens
-    return tokens.map((token) => ({ ...token, userEmail: emailOf(token.userId, emails) }))
+    return this.#named(tokens, ({ userId }) => userId)
   }
 
-  // Looks up each user of the application once. Returns undefined if the store can read the users.
-  async #emailsOf(
-    userIds: readonly (UserId | null)[],
-  ): Promise<ReadonlyMap<UserId, string | null> | undefined> {
+  async #named<T extends { readonly userEmail: string | null }>(
+    tokens: readonly T[],
+    userIdOf: (token: T) => UserId | null,
+  ): Promise<readonly T[]> {
     const { users } = this.#context
-    if (users.areInStore) return undefined
-    const emails = new Map<UserId, string | null>()
-    for (const id of new Set(userIds.flatMap((id) => id ?? [])))
-      emails.set(id, (await users.find(id, this.#context))?.email ?? null)
-    return emails
+    if (users.areInStore) return tokens
+    // Look up each user of the application once.
+    const emails = new Map<UserId | null, string | null>([[null, null]])
+    for (const id of new Set(tokens.map(userIdOf)))
+      if (id !== null) emails.set(id, (await users.find(id, this.#context))?.email ?? null)
+    return tokens.map((token) => ({ ...token, userEmail: emails.get(userIdOf(token)) ?? null }))
   }
 
   /**
@@ -160,8 +149,8 @@ export class Administration {
    * Revokes a token like `Tokens.revoke`.
    * @throws InvalidField for an unknown token
    */
-  async deleteToken(id: number, actor: Actor): Promise<void> {
-    await this.#inNameOf(actor, async (tx) => {
+  deleteToken(id: number, actor: Actor): Promise<void> {
+    return this.#inNameOf(actor, async (tx) => {
       const row = await tx.store.tokens.find(id)
       if (!row) throw new InvalidField('token_id', 'There is no such token.')
       await revokeToken(row, tx, 'token.deleted')

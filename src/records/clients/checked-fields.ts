@@ -1,6 +1,6 @@
 import { requestObjectAlgorithms } from '../../crypto/jose.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
-import { keptMetadata, withLogoUri } from '../../model/client-metadata.ts'
+import { editedMetadata, withLogoUri } from '../../model/client-metadata.ts'
 import {
   blankClient,
   type ClientFields,
@@ -81,11 +81,7 @@ const maxFormLength = 62_000
 
 // Without this check, code, the command line or JSON could store fields that the page cannot save.
 const checkFormLength = (fields: CheckedFields): void => {
-  const {
-    logo_uri = '',
-    post_logout_redirect_uris = [],
-    backchannel_logout_uri = '',
-  } = keptMetadata(fields)
+  const { logo_uri, post_logout_redirect_uris, backchannel_logout_uri } = editedMetadata(fields)
   const lines = (uris: readonly string[]) => uris.join('\r\n')
   const form = new URLSearchParams({
     name: fields.name,

@@ -1,6 +1,6 @@
 import { randomNumber } from '../../crypto/random.ts'
 import { type Client, usesSecret } from '../../model/client.ts'
-import { keptMetadata } from '../../model/client-metadata.ts'
+import { editedMetadata } from '../../model/client-metadata.ts'
 import { blankClient, type ClientFields } from '../../model/entities/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { anything, flag, oneOf, onlyMembers, orNull, text, whole } from '../../model/members.ts'
@@ -345,14 +345,10 @@ const withoutSecretReason = ({ isConfidential }: Client): string =>
 
 // The field `metadata` is one text. Add its editable members as separate fields, so that the audit log names the
 // members.
-const withEditedMembers = (fields: CheckedFields): object => {
-  const {
-    logo_uri = '',
-    post_logout_redirect_uris = [],
-    backchannel_logout_uri = '',
-  } = keptMetadata(fields)
-  return { ...fields, logo_uri, post_logout_redirect_uris, backchannel_logout_uri }
-}
+const withEditedMembers = (fields: CheckedFields): object => ({
+  ...fields,
+  ...editedMetadata(fields),
+})
 
 /**
  * Stores a request to fetch the logo of a client, which begins after the commit. Returns false if the metadata of the
@@ -362,7 +358,7 @@ const requestLogo = async (
   client: Client,
   { store, clock, fetchLogo }: RecordsContext,
 ): Promise<boolean> => {
-  if (keptMetadata(client).logo_uri === undefined) return false
+  if (editedMetadata(client).logo_uri === '') return false
   await store.clientLogos.request(client.clientKey, clock())
   fetchLogo(client.clientId)
   return true

@@ -112,19 +112,17 @@ export class PasswordTries {
   }
 }
 
-/** Checks the password, and releases the place of the attempt if the password is right or could not be checked. */
-const judged = async <U>(
+/** Checks a password, and releases the place of the attempt if the password is right or could not be checked. */
+export const judged = async <Found>(
   giveBack: () => Promise<void>,
-  check: () => Promise<U | undefined>,
-): Promise<U | undefined> => {
-  let user: U | undefined
+  check: () => Promise<Found>,
+): Promise<Found> => {
+  let isWrong = false
   try {
-    user = await check()
-  } catch (error) {
-    // The password was not checked, so the attempt does not count.
-    await giveBack()
-    throw error
+    const found = await check()
+    isWrong = !found
+    return found
+  } finally {
+    if (!isWrong) await giveBack()
   }
-  if (user) await giveBack()
-  return user
 }

@@ -9,7 +9,7 @@ import type { Cursor, Page } from '../../store/contract/page.ts'
 import { ofUser } from '../audit/audit-trail.ts'
 import { type RecordsContext, withinTransaction } from '../context.ts'
 import { changeUser, insertUser, setPassword, taken, withoutPassword } from './built-in-users.ts'
-import { withPassword } from './password-tries.ts'
+import { judged, withPassword } from './password-tries.ts'
 import { noteDeletedUser } from './reused-ids.ts'
 
 /** The maximum number of rows that one statement deletes after the application has deleted a user. */
@@ -144,14 +144,7 @@ export class Users implements UserSource {
   async checkPassword(id: UserId, password: string): Promise<boolean> {
     const { limits, users } = this.#context
     const giveBack = await limits.attempt('guessesOfAccount', '', `user ${id}`)
-    let isRight: boolean | undefined
-    try {
-      isRight = await users.isPassword(id, password, this.#context)
-      return isRight
-    } finally {
-      // Count only wrong passwords: release the place if the password was right or could not be checked.
-      if (isRight !== false) await giveBack()
-    }
+    return judged(giveBack, () => users.isPassword(id, password, this.#context))
   }
 
   /**

@@ -1,6 +1,6 @@
 import { rulesOfKind } from '../../../model/application-kind.ts'
 import type { Client } from '../../../model/client.ts'
-import { keptMetadata } from '../../../model/client-metadata.ts'
+import { editedMetadata } from '../../../model/client-metadata.ts'
 import { blankClient } from '../../../model/entities/client.ts'
 import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
 import { checkAddresses } from '../../../model/openid-client-metadata.ts'
@@ -36,7 +36,7 @@ export const valuesOf = (client: Client, { openidConnect }: Rules): ClientFormVa
   name: client.name,
   description: client.description,
   website: client.website,
-  logoUri: keptMetadata(client).logo_uri ?? '',
+  logoUri: editedMetadata(client).logo_uri,
   redirectUris: client.redirectUris.join('\n'),
   isConfidential: client.isConfidential,
   logout: openidConnect ? logoutOf(client) : undefined,
@@ -45,8 +45,8 @@ export const valuesOf = (client: Client, { openidConnect }: Rules): ClientFormVa
 })
 
 const logoutOf = (client: Client): ClientFormValues['logout'] => {
-  const { post_logout_redirect_uris: uris = [], backchannel_logout_uri: backchannelUri = '' } =
-    keptMetadata(client)
+  const { post_logout_redirect_uris: uris, backchannel_logout_uri: backchannelUri } =
+    editedMetadata(client)
   return { redirectUris: uris.join('\n'), backchannelUri }
 }
 

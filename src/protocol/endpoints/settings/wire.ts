@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Client } from '../../../model/client.ts'
-import { keptMetadata } from '../../../model/client-metadata.ts'
+import { editedMetadata } from '../../../model/client-metadata.ts'
 import type { StoredSession } from '../../../model/entities/session.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
 import type { User } from '../../../model/user.ts'
@@ -62,29 +62,27 @@ export const clientToWire = (
   client: Client,
   users: number,
   { scopes, settings }: Pick<ServerContext, 'scopes' | 'settings'>,
-): Wire<typeof clientShape> => ({
-  client_id: client.clientId,
-  name: client.name,
-  description: client.description,
-  website: client.website,
-  logo_uri: keptMetadata(client).logo_uri ?? '',
-  client_type: client.clientType,
-  is_confidential: client.isConfidential,
-  redirect_uris: client.redirectUris,
-  default_scopes: scopes.visible(client.defaultScopes),
-  optional_scopes: scopes.visible(client.optionalScopes),
-  is_verified: client.isVerified,
-  is_disabled: client.isDisabled,
-  users,
-  client_secret_leaked_at: timeOrNull(client.secretLeakedAt),
-  previous_client_secret_expires: timeOrNull(client.previousClientSecretExpires),
-  created_at: time(client.createdAt),
-  ...(settings.openidConnect && logoutUrisOf(client)),
-})
-
-const logoutUrisOf = (client: Client) => {
-  const { post_logout_redirect_uris = [], backchannel_logout_uri = '' } = keptMetadata(client)
-  return { post_logout_redirect_uris, backchannel_logout_uri }
+): Wire<typeof clientShape> => {
+  const { logo_uri, ...logoutUris } = editedMetadata(client)
+  return {
+    client_id: client.clientId,
+    name: client.name,
+    description: client.description,
+    website: client.website,
+    logo_uri,
+    client_type: client.clientType,
+    is_confidential: client.isConfidential,
+    redirect_uris: client.redirectUris,
+    default_scopes: scopes.visible(client.defaultScopes),
+    optional_scopes: scopes.visible(client.optionalScopes),
+    is_verified: client.isVerified,
+    is_disabled: client.isDisabled,
+    users,
+    client_secret_leaked_at: timeOrNull(client.secretLeakedAt),
+    previous_client_secret_expires: timeOrNull(client.previousClientSecretExpires),
+    created_at: time(client.createdAt),
+    ...(settings.openidConnect && logoutUris),
+  }
 }
 
 /** Converts a personal token, without its value. */
