@@ -133,10 +133,11 @@ export const createRouter = (
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
     .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
 
-  const process = async (
+  const handle = async (
     endpoint: Endpoint,
     http: HttpRequest,
-    work: () => Promise<HttpResponse | Response>,
+    work: () => HttpResponse | Response | Promise<HttpResponse | Response> = () =>
+      endpoint.handle(http, server),
   ): Promise<HttpResponse | Response> => {
     try {
       return await work()
@@ -144,12 +145,6 @@ export const createRouter = (
       return failed(error, http, endpoint)
     }
   }
-  const handle = (endpoint: Endpoint, http: HttpRequest): Promise<HttpResponse | Response> =>
-    process(endpoint, http, () => endpoint.handle(http, server))
-  const handlePage = (endpoint: Endpoint, http: HttpRequest): Promise<HttpResponse | Response> =>
-    http.method === 'POST'
-      ? process(endpoint, http, () => answerOnce(http, server, () => handle(endpoint, http)))
-      : handle(endpoint, http)
 
   // JSON endpoints whose path has no parameters. `direct` calls them without the router.
   const jsonEndpoints = new Map<string, Endpoint>()
@@ -166,7 +161,8 @@ export const createRouter = (
       if (!isReadable(http.path)) return responseOf(await failed(notFound(), http, endpoint))
       if (endpoint.errors !== 'page') return responseOf(await handle(endpoint, http))
       await waitForPageTurn(http.address)
-      return responseOf(await handlePage(endpoint, http))
+      const once = () => answerOnce(http, server, () => handle(endpoint, http))
+      return responseOf(await handle(endpoint, http, http.method === 'POST' ? once : undefined))
     })
     const allow = endpoint.methods
       .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))

@@ -25,9 +25,8 @@ export const databaseFrom = async (url: string): Promise<Database> => {
       'DATABASE_URL=postgres:',
       () => import('../../store/postgres.ts'),
     )
-    const { driverUrl, prepare, schema } = postgresTarget(url)
-    const store = postgres(driverUrl, { prepare, ...(schema !== undefined && { schema }) })
-    return { store, dataFolder: undefined, isShared: true }
+    const { driverUrl, options } = postgresTarget(url)
+    return { store: postgres(driverUrl, options), dataFolder: undefined, isShared: true }
   }
   const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
   if (path === undefined) {
@@ -39,40 +38,28 @@ export const databaseFrom = async (url: string): Promise<Database> => {
   return { store: sqlite(path), dataFolder, isShared: false }
 }
 
-interface PostgresTarget {
-  /** The URL for the driver. */
-  readonly driverUrl: string
-  readonly prepare: boolean
-  readonly schema: string | undefined
-}
-
 /**
- * Removes the parameters `prepare` and `schema` from the URL, and returns their values. The PostgreSQL driver does not
- * define these parameters. PgBouncer in transaction mode needs `?prepare=false`.
+ * Returns the URL for the driver, without the parameters `prepare` and `schema`, and the values of these parameters. The
+ * PostgreSQL driver does not define them. PgBouncer in transaction mode needs `?prepare=false`.
  * @throws InvalidSettings
  */
-const postgresTarget = (url: string): PostgresTarget => {
-  const unchanged = { driverUrl: url, prepare: true, schema: undefined }
-  if (!URL.canParse(url)) return unchanged
-  const parsed = new URL(url)
-  const prepare = takeParameter(parsed, 'prepare', 'accepts true or false')
-  const schema = takeParameter(parsed, 'schema', 'accepts a name')
-  if (prepare === undefined && schema === undefined) return unchanged
-  if (!['true', 'false', undefined].includes(prepare))
-    throw refusedParameter('prepare', 'accepts true or false')
-  return { driverUrl: parsed.href, prepare: prepare !== 'false', schema }
+const postgresTarget = (url: string) => {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  const take = (name: string, accepts: string, accepted = /.*/): string | undefined => {
+    const values = parsed?.searchParams.getAll(name) ?? []
+    if (values.length > 1 || !values.every((value) => accepted.test(value)))
+      throw new InvalidSettings([`DATABASE_URL: ${name} accepts ${accepts}, and only once.`])
+    parsed?.searchParams.delete(name)
+    return values[0]
+  }
+  const prepare = take('prepare', 'true or false', /^(?:true|false)$/)
+  const schema = take('schema', 'a name')
+  return {
+    // The text of the URL is unchanged without a parameter of this server.
+    driverUrl: parsed && (prepare ?? schema) !== undefined ? parsed.href : url,
+    options: { prepare: prepare !== 'false', ...(schema !== undefined && { schema }) },
+  }
 }
-
-/** Removes a parameter from a URL and returns its value. @throws InvalidSettings for a repeated parameter */
-const takeParameter = (url: URL, name: string, accepted: string): string | undefined => {
-  const values = url.searchParams.getAll(name)
-  if (values.length > 1) throw refusedParameter(name, accepted)
-  url.searchParams.delete(name)
-  return values[0]
-}
-
-const refusedParameter = (name: string, accepted: string): InvalidSettings =>
-  new InvalidSettings([`DATABASE_URL: ${name} ${accepted}, and only once.`])
 
 /**
  * Returns the store of short-lived values for an `OAUTH2_CACHE_REDIS_URL`.

@@ -36,9 +36,9 @@ export interface Swept {
 }
 
 /** The parts that the sweeper creates itself. */
-interface Own {
+export interface OwnParts {
   /** Writes checkpoints of the audit log, and removes expired events. */
-  readonly auditChain: Pick<AuditChain, 'coverage' | 'retention'>
+  readonly auditChain: AuditChain
   /** Removes the rows of users whom the application no longer finds; undefined with the built-in users. */
   readonly missingUsers: MissingUsers | undefined
 }
@@ -57,7 +57,7 @@ export const sweeperKinds = (
     grantTypesOfClients: inUse,
     auditChain,
     missingUsers,
-  }: Swept & Own,
+  }: Swept & OwnParts,
   now: number,
 ): readonly SweeperKind[] => {
   const before = (seconds: number) => now - seconds * 1000

@@ -2,7 +2,7 @@ import { AuditChain } from '../../records/audit/audit-chain.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
 import { ClockInDoubt, type ServerClock } from '../clock/server-clock.ts'
 import { MissingUsers, missingFor } from './missing-users.ts'
-import { maxListed, type Swept, sweeperKinds } from './sweeper-kinds.ts'
+import { maxListed, type OwnParts, type Swept, sweeperKinds } from './sweeper-kinds.ts'
 import { removeInBatches } from './sweeper-pace.ts'
 
 /** The key of the lease. Only the node that has the lease performs scheduled runs. */
@@ -34,9 +34,7 @@ interface SweeperOptions extends Swept {
 
 /** Removes expired rows in small batches. Scheduled runs happen on one node at a time. */
 export class Sweeper {
-  readonly #options: SweeperOptions
-  readonly #auditChain: AuditChain
-  readonly #missingUsers: MissingUsers | undefined
+  readonly #options: SweeperOptions & OwnParts
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #running: Promise<number> | undefined
@@ -44,9 +42,11 @@ export class Sweeper {
 
   constructor(options: SweeperOptions) {
     const { context } = options
-    this.#options = options
-    this.#auditChain = new AuditChain(context)
-    this.#missingUsers = context.users.areBuiltIn ? undefined : new MissingUsers(context)
+    this.#options = {
+      ...options,
+      auditChain: new AuditChain(context),
+      missingUsers: context.users.areBuiltIn ? undefined : new MissingUsers(context),
+    }
   }
 
   start(): void {
@@ -91,7 +91,7 @@ export class Sweeper {
     )
     const now = serverClock.now()
     const rows: SweepPlan['rows'][number][] = []
-    for (const { plan } of this.#kinds(now)) {
+    for (const { plan } of sweeperKinds(this.#options, now)) {
       const count = (await plan?.count()) ?? 0
       if (plan && count > 0) rows.push({ what: plan.what, why: plan.why, count })
     }
@@ -113,19 +113,16 @@ export class Sweeper {
    * the next sweep writes the checkpoint.
    */
   async coverAuditLog(): Promise<void> {
-    if (this.#options.context.settings.sweepInterval > 0)
-      await this.#auditChain.coverSome().catch(() => undefined)
-  }
-
-  #kinds(now: number): ReturnType<typeof sweeperKinds> {
-    const [auditChain, missingUsers] = [this.#auditChain, this.#missingUsers]
-    return sweeperKinds({ ...this.#options, auditChain, missingUsers }, now)
+    const { context, auditChain } = this.#options
+    if (context.settings.sweepInterval > 0) await auditChain.coverSome().catch(() => undefined)
   }
 
   #run(timeOf: () => Promise<number>, afterBatch: () => Promise<void>): Promise<number> {
     this.#running ??= this.#options
       .aroundRun(async () => {
-        const removers = this.#kinds(await timeOf()).map(({ removeSome }) => removeSome)
+        const removers = sweeperKinds(this.#options, await timeOf()).map(
+          ({ removeSome }) => removeSome,
+        )
         return removeInBatches(removers, this.#stopping.signal, afterBatch)
       })
       .finally(() => {
