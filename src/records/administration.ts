@@ -7,7 +7,7 @@ import type { AnyClientSummary } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
 import type { TokenSummary, TokenWithNames } from '../store/contract/tokens.ts'
 import { byUser, ofUser } from './audit/audit-trail.ts'
-import { revokeAllOf } from './authorized-applications.ts'
+import { AuthorizedApplications } from './authorized-applications.ts'
 import type { ListedClient } from './clients/client-input.ts'
 import { existingClient, listedAmong } from './clients/client-rows.ts'
 import { Clients } from './clients/clients.ts'
@@ -163,22 +163,22 @@ export class Administration {
    */
   async endAllAccess(user: Pick<User, 'id' | 'email'>): Promise<void> {
     const { store, clock, audit } = this.#context
-    await revokeAllOf(user.id, this.#context)
+    await new AuthorizedApplications(this.#context).revokeAll(user.id)
     const owned = itemsOfPages(batchSize, (cursor) =>
       store.clients.list('owned', { userId: user.id }, cursor),
     )
     for await (const { fields } of owned) await store.clients.endOwnTokens(fields.clientId)
-    for (let count = 0, isDone = false; !isDone; await nextTurn()) {
-      const part = await store.transaction(async (tx) => {
+    for (let count = 0, part = batchSize; part === batchSize; await nextTurn()) {
+      const before = count
+      part = await store.transaction(async (tx) => {
         // Lock the user, so that the user cannot restore a deleted token concurrently.
         await this.#context.users.find(user.id, { ...this.#context, store: tx })
-        const part = await tx.clients.deletePersonalOf(user.id, clock(), batchSize)
-        const details = { count: count + part }
-        if (part < batchSize) await audit.add(tx, 'user.tokens_ended', { ...ofUser(user), details })
-        return part
+        const deleted = await tx.clients.deletePersonalOf(user.id, clock(), batchSize)
+        const about = { ...ofUser(user), details: { count: before + deleted } }
+        if (deleted < batchSize) await audit.add(tx, 'user.tokens_ended', about)
+        return deleted
       })
       count += part
-      isDone = part < batchSize
     }
   }
 

@@ -153,30 +153,20 @@ export class AuthorizedApplications {
   }
 
   /** Deletes all consents of a user and revokes all authorizations, in batches. */
-  revokeAll(userId: UserId): Promise<void> {
-    return revokeAllOf(userId, this.#context)
+  async revokeAll(userId: UserId): Promise<void> {
+    const { store, clock, audit } = this.#context
+    for (let count = 0, part = revocationBatch; part === revocationBatch; await nextTurn()) {
+      const before = count
+      part = await store.transaction(async (tx) => {
+        await tx.consents.delete(userId, null)
+        const revoked = await tx.authorizations.revokeOfUser(userId, null, clock(), revocationBatch)
+        const details = { count: before + revoked }
+        if (revoked < revocationBatch) await audit.add(tx, 'consent.withdrawn', { userId, details })
+        return revoked
+      })
+      count += part
+    }
   }
-}
-
-/** Does the same as `AuthorizedApplications.revokeAll`. */
-export const revokeAllOf = async (
-  userId: UserId,
-  { store, clock, audit }: RecordsContext,
-): Promise<void> => {
-  let count = 0
-  let part: number
-  do {
-    const before = count
-    part = await store.transaction(async (tx) => {
-      await tx.consents.delete(userId, null)
-      const revoked = await tx.authorizations.revokeOfUser(userId, null, clock(), revocationBatch)
-      const details = { count: before + revoked }
-      if (revoked < revocationBatch) await audit.add(tx, 'consent.withdrawn', { userId, details })
-      return revoked
-    })
-    count += part
-    await nextTurn()
-  } while (part === revocationBatch)
 }
 
 const deviceOf = ({ fields, authorization, lastUse }: AuthorizedTokenRow): Device => ({

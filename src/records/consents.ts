@@ -59,11 +59,6 @@ export class Consents {
     if (!client) throw new ReferenceNotFound('The client does not exist.')
     const { clientKey, name: subject } = client
     const earliest = await earliestRow(userId, this.#context)
-    const record = async (tx: Store, consent: Consent): Promise<Consent> => {
-      const about = { userId, clientId, subject, details: { scopes, declined } }
-      await audit.add(tx, 'consent.given', about)
-      return consent
-    }
     const attempt = async (tx: Store): Promise<Consent | undefined> => {
       const found = await tx.consents.find({ userId, clientId }, { lock: 'change' })
       const opened = openedConsent(found, this.#context)
@@ -85,10 +80,12 @@ export class Consents {
           : await reusedSince(userId, earliest, { ...this.#context, store: tx }),
       }
       const row = { consent, seal: keys.sealRow(consentClaims(consent)) }
+      if (found) await tx.consents.put(row)
       // The look-up found no row to lock, so a concurrent request may have inserted a consent.
-      if (!found) return (await tx.consents.insert(row)) ? record(tx, consent) : undefined
-      await tx.consents.put(row)
-      return record(tx, consent)
+      else if (!(await tx.consents.insert(row))) return undefined
+      const about = { userId, clientId, subject, details: { scopes, declined } }
+      await audit.add(tx, 'consent.given', about)
+      return consent
     }
     return retryOnCollision(() =>
       turns.transaction(store, `consent ${userId} ${clientId}`, attempt),

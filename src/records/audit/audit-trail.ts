@@ -13,7 +13,6 @@ import type { ClientFields } from '../../model/entities/client.ts'
 import type { TokenFields } from '../../model/entities/token.ts'
 import type { User, UserId } from '../../model/user.ts'
 import type { Store } from '../../store/store.ts'
-import { snakeCase } from './changes.ts'
 
 /** The subject of an event. A missing field means that the value is unknown or does not apply. */
 export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
@@ -179,16 +178,3 @@ export const ofToken = (
 /** Returns the name of a client for the audit log, or its ID if the client no longer exists. */
 export const nameOfClient = async (clientId: string, { clients }: Store): Promise<string> =>
   (await clients.find(clientId))?.fields.name ?? clientId
-
-/** Returns the names of the changed fields in snake_case. */
-export const changedFields = <Fields extends object>(
-  before: Fields,
-  changes: { readonly [Name in keyof Fields]?: unknown },
-): readonly string[] =>
-  Object.entries(changes)
-    .filter(
-      ([name, value]) =>
-        value !== undefined &&
-        JSON.stringify(value) !== JSON.stringify(before[name as keyof Fields]),
-    )
-    .map(([name]) => snakeCase(name))

@@ -7,21 +7,27 @@ const maxLength = 200
 // Omit secrets, and values that people cannot read, such as digests and keys.
 const omitted: readonly string[] = ['registrationToken', 'jwks', 'metadata', 'clientKey']
 
-/** Returns the texts of the changed fields before and after the change, by the snake_case names of the fields. */
+/** Returns the snake_case names of the changed fields, and their texts before and after the change. */
 export const changesOf = <Fields extends object>(
   before: Fields,
   after: { readonly [Name in keyof Fields]?: unknown },
-): Readonly<Record<string, Change>> =>
-  Object.fromEntries(
-    Object.entries(after)
-      .filter(([name, value]) => value !== undefined && !omitted.includes(name))
-      .map(([name, value]) => [name, textOf(before[name as keyof Fields]), textOf(value)] as const)
-      .filter(([, was, is]) => was !== is)
-      .map(([name, was, is]) => [snakeCase(name), [shortened(was), shortened(is)]]),
-  )
+) => {
+  const changed = Object.entries(after)
+    .map(([name, is]) => ({ name, was: before[name as keyof Fields] as unknown, is }))
+    .filter(({ was, is }) => is !== undefined && JSON.stringify(is) !== JSON.stringify(was))
+  const changes = changed
+    .filter(({ name, was, is }) => !omitted.includes(name) && textOf(was) !== textOf(is))
+    .map(({ name, was, is }): [string, Change] => [
+      snakeCase(name),
+      [shortened(textOf(was)), shortened(textOf(is))],
+    ])
+  return {
+    fields: changed.map(({ name }) => snakeCase(name)),
+    changes: Object.fromEntries(changes),
+  }
+}
 
-/** Returns the name of a field in snake_case. */
-export const snakeCase = (name: string): string =>
+const snakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 const textOf = (value: unknown): string => {

@@ -8,7 +8,7 @@ import { checkOverlap } from '../../model/overlap.ts'
 import type { UserId } from '../../model/user.ts'
 import type { ClientSummary } from '../../store/contract/clients.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
-import { changedFields, ofClient } from '../audit/audit-trail.ts'
+import { ofClient } from '../audit/audit-trail.ts'
 import { changesOf } from '../audit/changes.ts'
 import {
   earliestRow,
@@ -216,13 +216,12 @@ export class Clients {
       guard?.(before, losses)
       const was = withEditedMembers(before)
       const is = withEditedMembers({ ...changed, isVerified })
-      const fields = changedFields<object>(was, is)
-      const edited = { fields, changes: changesOf<object>(was, is) }
+      const edited = changesOf<object>(was, is)
       return {
         fields: { ...changed, isVerified, ...(clientSecret && newSecret(changed, clientSecret)) },
         owner,
         events: {
-          ...(fields.length > 0 && { 'client.edited': edited }),
+          ...(edited.fields.length > 0 && { 'client.edited': edited }),
           ...(clientSecret !== undefined && { 'client.secret_reset': { overlap: 0 } }),
         },
       }

@@ -25,7 +25,7 @@ import type {
   TokenUse,
 } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
-import { changedFields, ofToken } from '../audit/audit-trail.ts'
+import { ofToken } from '../audit/audit-trail.ts'
 import { changesOf } from '../audit/changes.ts'
 import { insertPersonalClient, rewritePersonalClient } from '../clients/insert-client.ts'
 import { earliestRow, type RecordsContext, retryOnCollision } from '../context.ts'
@@ -221,10 +221,9 @@ export class PersonalTokens {
       const { expires } = changes
       const was = { name: before, scopes: token.scopes, expires: timeText(token.expires) }
       const is = { name, scopes, expires: timeText(expires) }
-      const fields = changedFields(was, is)
-      const details = { fields, changes: changesOf(was, is) }
+      const details = changesOf(was, is)
       const about = { ...ofToken(token, name ?? before), details }
-      if (fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
+      if (details.fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
       const isSame = scopes && isWithin(scopes, token.scopes) && isWithin(token.scopes, scopes)
       if ((!scopes || isSame) && expires === undefined) return
       // This look-up locks the rows, so that no new child with the old scopes can be created.

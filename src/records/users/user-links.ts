@@ -82,20 +82,21 @@ export class UserLinks {
    * Returns the link of a token; undefined if the link is not valid. Does not consume the link, because mail scanners
    * open links.
    */
-  async open(token: string): Promise<OpenedLink | undefined> {
+  open(token: string): Promise<OpenedLink | undefined> {
+    return this.#valid(token)
+  }
+
+  async #valid(token: string): Promise<StoredLink | undefined> {
     const link = await this.#values.get(token)
-    if (!link) return undefined
-    const found = await userWithMark(link.email, this.#context)
-    return isValid(link, found) ? link : undefined
+    return link && isValid(link, await userWithMark(link.email, this.#context)) ? link : undefined
   }
 
   /** Returns the user of a valid link and the digest of its token; undefined if the link is not valid. */
   async find(
     token: string,
   ): Promise<{ userId: UserId | null; email: string; digest: Digest } | undefined> {
-    const link = await this.#values.get(token)
-    if (!link || !(await this.open(token))) return undefined
-    return { userId: link.userId, email: link.email, digest: this.#values.digest(token) }
+    const link = await this.#valid(token)
+    return link && { userId: link.userId, email: link.email, digest: this.#values.digest(token) }
   }
 
   /** Whether a link with this digest is stored. */
@@ -105,7 +106,7 @@ export class UserLinks {
 
   /** Invalidates the link with this digest. Returns false if the link does not exist. */
   async end(digest: Digest): Promise<boolean> {
-    const exists = (await this.#values.getDigest(digest)) !== undefined
+    const exists = await this.has(digest)
     await this.#values.deleteDigest(digest)
     return exists
   }
