@@ -461,7 +461,10 @@ describe('with several nodes', () => {
     await settled()
     const client = await clients.find(client_id)
     // Simulate a process that exited before its fetch: the fetch is requested, but no process performs the fetch.
-    await store.clientLogos.request(client?.clientKey ?? 0, app.now())
+    await store.clientLogos.update(
+      { clientKey: client?.clientKey ?? 0 },
+      { requestedAt: app.now() },
+    )
     const asked = () => site.requests.filter(({ url }) => site.url(url ?? '') === uri).length
     await app.server.sweep()
     expect(asked()).toBe(1)

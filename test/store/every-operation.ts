@@ -216,10 +216,9 @@ const clientLogos = async (store: Store): Promise<void> => {
   const { clientLogos: of } = store
   const clientId = await aClient(store, { isVerified: true })
   const key = clientRow({ clientId }).fields.clientKey
-  await of.request(key, 1)
+  const logo = { clientKey: key, digest: 'digest', image: '', requestedAt: 1, problem: null }
+  await everyRowOperation(of, logo, { clientKey: key })
   await of.claim(1, 2)
-  await of.keep(key, { digest: 'digest', image: '' })
-  await of.fail(key, 'No image.')
   await of.find('digest')
   await of.states([key])
 }

@@ -3,6 +3,7 @@ import { auditCodec } from './audit-event.ts'
 import { authorizationCodec } from './authorization.ts'
 import { clientCodec } from './client.ts'
 import { clientLoginCodec } from './client-login.ts'
+import { clientLogoCodec } from './client-logo.ts'
 import { consentCodec } from './consent.ts'
 import { logoutNoticeCodec } from './logout-notice.ts'
 import { removalCodec } from './removal.ts'
@@ -34,6 +35,7 @@ export const entities = {
   authorizations: authorizationCodec,
   audit: auditCodec,
   clientLogins: clientLoginCodec,
+  clientLogos: clientLogoCodec,
   logoutNotices: logoutNoticeCodec,
   removals: removalCodec,
   sweeperNotes: sweeperNoteCodec,

@@ -122,13 +122,15 @@ export class ClientLogos {
       (tx) => findClient(clientId, tx),
       async (client, { store: { clientLogos } }) => {
         if (!client.isVerified || logoUriOf(client) !== url) return undefined
+        const { clientKey } = client
+        const done = { requestedAt: null }
         if ('problem' in fetched) {
-          await clientLogos.fail(client.clientKey, fetched.problem)
+          await clientLogos.update({ clientKey }, { ...done, problem: fetched.problem })
           return undefined
         }
         const image = fetched.bytes.toString('base64')
         const logo = sha256(image)
-        await clientLogos.keep(client.clientKey, { digest: logo, image })
+        await clientLogos.update({ clientKey }, { ...done, problem: null, digest: logo, image })
         if (client.logo === logo) return undefined
         return { fields: { logo }, events: { 'client.logo_changed': {} } }
       },

@@ -358,7 +358,11 @@ const requestLogo = async (
   { store, clock, fetchLogo }: RecordsContext,
 ): Promise<boolean> => {
   if (editedMetadata(client).logo_uri === '') return false
-  await store.clientLogos.request(client.clientKey, clock())
+  const { clientKey } = client
+  const requested = { requestedAt: clock(), problem: null }
+  // An image that is already stored remains.
+  if ((await store.clientLogos.update({ clientKey }, requested)) === 0)
+    await store.clientLogos.insert({ clientKey, digest: null, image: null, ...requested })
   fetchLogo(client.clientId)
   return true
 }

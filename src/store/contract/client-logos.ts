@@ -1,3 +1,6 @@
+import type { StoredClientLogo } from '../../model/entities/client-logo.ts'
+import type { Rows } from './rows.ts'
+
 /** The state of the logo of a verified client. */
 export interface ClientLogoState {
   readonly clientKey: number
@@ -16,23 +19,18 @@ export interface StoredLogo {
 
 /**
  * Stores the logos of verified clients. `clients.update` deletes the logo of an unverified client. If the key of a
- * verified client changes, `clients.update` assigns the logo to the new key.
+ * verified client changes, `clients.update` assigns the logo to the new key. A fetch is requested by `requestedAt`, and
+ * completed by null.
  */
-export interface ClientLogoStore {
-  /** Requests a fetch. An image that is already stored remains. */
-  request(clientKey: number, at: number): Promise<void>
+export interface ClientLogoStore extends Rows<StoredClientLogo> {
   /**
    * Claims the oldest fetch whose request time is not after `before`. Sets the request time to `now`. If the fetch does
    * not complete, a later call claims the fetch again. Only one of several concurrent callers claims a fetch.
    * @returns the ID of the client; undefined if no fetch was claimed, or if the client was deleted
    */
   claim(before: number, now: number): Promise<string | undefined>
-  /** Stores the image, and completes the fetch. */
-  keep(clientKey: number, logo: { readonly digest: string; readonly image: string }): Promise<void>
-  /** Stores the reason why the fetch failed, and completes the fetch. */
-  fail(clientKey: number, problem: string): Promise<void>
   /** Finds the image with this digest if the image is the current logo of a verified client. */
   find(digest: string): Promise<StoredLogo | undefined>
-  /** Returns the states of the logos. Omits clients without a state. */
+  /** Returns the states of the logos, without their images. Omits clients without a state. */
   states(clientKeys: readonly number[]): Promise<readonly ClientLogoState[]>
 }

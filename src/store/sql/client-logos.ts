@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { ClientFields } from '../../model/entities/client.ts'
+import { clientLogoCodec } from '../../model/entities/client-logo.ts'
 import type { ClientLogoStore } from '../contract/client-logos.ts'
 import type { Handle } from './handle.ts'
+import { rowsOf } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -26,80 +28,60 @@ export const followClient = async (
   }
 }
 
-export const sqlClientLogos = ({ read, write }: Handle): ClientLogoStore => ({
-  async request(clientKey, at) {
-    const requested = { problem: null, requested_at: at }
-    await write
-      .insertInto('oauth2server_client_logo')
-      .values({ client_key: clientKey, digest: null, image: null, ...requested })
-      .onConflict((c) => c.column('client_key').doUpdateSet(requested))
-      .execute()
-  },
+export const sqlClientLogos = (handle: Handle): ClientLogoStore => {
+  const { read, write } = handle
+  return {
+    ...rowsOf(handle, clientLogoCodec),
 
-  async claim(before, now) {
-    const first = write
-      .selectFrom('oauth2server_client_logo')
-      .select('client_key')
-      .where('requested_at', '<=', before)
-      .orderBy('requested_at')
-      .limit(1)
-    const claimed = await write
-      .updateTable('oauth2server_client_logo')
-      .set({ requested_at: now })
-      .where('client_key', 'in', first)
-      .where('requested_at', '<=', before)
-      .returning('client_key')
-      .executeTakeFirst()
-    if (!claimed) return undefined
-    const client = await read
-      .selectFrom('oauth2server_client')
-      .select('client_id')
-      .where('client_key', '=', claimed.client_key)
-      .executeTakeFirst()
-    return client?.client_id
-  },
+    async claim(before, now) {
+      const first = write
+        .selectFrom('oauth2server_client_logo')
+        .select('client_key')
+        .where('requested_at', '<=', before)
+        .orderBy('requested_at')
+        .limit(1)
+      const claimed = await write
+        .updateTable('oauth2server_client_logo')
+        .set({ requested_at: now })
+        .where('client_key', 'in', first)
+        .where('requested_at', '<=', before)
+        .returning('client_key')
+        .executeTakeFirst()
+      if (!claimed) return undefined
+      const client = await read
+        .selectFrom('oauth2server_client')
+        .select('client_id')
+        .where('client_key', '=', claimed.client_key)
+        .executeTakeFirst()
+      return client?.client_id
+    },
 
-  async keep(clientKey, { digest, image }) {
-    await write
-      .updateTable('oauth2server_client_logo')
-      .set({ digest, image, problem: null, requested_at: null })
-      .where('client_key', '=', clientKey)
-      .execute()
-  },
+    async find(digest) {
+      const row = await read
+        .selectFrom('oauth2server_client_logo as l')
+        .innerJoin('oauth2server_client as c', 'c.client_key', 'l.client_key')
+        .select(['c.client_id', 'l.image'])
+        .where('l.digest', '=', digest)
+        .whereRef('c.logo', '=', 'l.digest')
+        .where('c.is_verified', '=', 1)
+        .limit(1)
+        .executeTakeFirst()
+      return row && row.image !== null ? { clientId: row.client_id, image: row.image } : undefined
+    },
 
-  async fail(clientKey, problem) {
-    await write
-      .updateTable('oauth2server_client_logo')
-      .set({ problem, requested_at: null })
-      .where('client_key', '=', clientKey)
-      .execute()
-  },
-
-  async find(digest) {
-    const row = await read
-      .selectFrom('oauth2server_client_logo as l')
-      .innerJoin('oauth2server_client as c', 'c.client_key', 'l.client_key')
-      .select(['c.client_id', 'l.image'])
-      .where('l.digest', '=', digest)
-      .whereRef('c.logo', '=', 'l.digest')
-      .where('c.is_verified', '=', 1)
-      .limit(1)
-      .executeTakeFirst()
-    return row && row.image !== null ? { clientId: row.client_id, image: row.image } : undefined
-  },
-
-  async states(clientKeys) {
-    if (clientKeys.length === 0) return []
-    const rows = await read
-      .selectFrom('oauth2server_client_logo')
-      .select(['client_key', 'problem'])
-      .select(sql<number>`case when requested_at is null then 0 else 1 end`.as('requested'))
-      .where('client_key', 'in', clientKeys)
-      .execute()
-    return rows.map((row) => ({
-      clientKey: row.client_key,
-      isRequested: row.requested === 1,
-      problem: row.problem,
-    }))
-  },
-})
+    async states(clientKeys) {
+      if (clientKeys.length === 0) return []
+      const rows = await read
+        .selectFrom('oauth2server_client_logo')
+        .select(['client_key', 'problem'])
+        .select(sql<number>`case when requested_at is null then 0 else 1 end`.as('requested'))
+        .where('client_key', 'in', clientKeys)
+        .execute()
+      return rows.map((row) => ({
+        clientKey: row.client_key,
+        isRequested: row.requested === 1,
+        problem: row.problem,
+      }))
+    },
+  }
+}

@@ -5,21 +5,6 @@ import { count, nullable, number, text } from '../../model/entities/field.ts'
 
 /** The tables whose rows are no records of the model. */
 const others = [
-  /** The logos of verified clients. */
-  entity(
-    'oauth2server_client_logo',
-    {
-      clientKey: number(),
-      digest: nullable(text()),
-      /** In base64. */
-      image: nullable(text()),
-      /** The time at which a fetch was requested or last started; null if no fetch is pending. */
-      requestedAt: nullable(number()),
-      /** The reason why the last fetch failed; null if the fetch did not fail. */
-      problem: nullable(text()),
-    },
-    { key: ['client_key'] },
-  ),
   entity(
     'oauth2server_transient',
     {
