@@ -19,13 +19,6 @@ export interface List<Where, Item, Summary> {
   readonly summary: Summary
 }
 
-/** The operations of one list. */
-export interface Listing<L extends List<unknown, unknown, unknown>> {
-  list(where: L['where'], cursor: Cursor): Promise<Page<L['item']>>
-  summaries(where: L['where'], cursor: Cursor): Promise<Page<L['summary']>>
-  count(where: L['where'], max: number): Promise<number>
-}
-
 /**
  * Lists of one kind of row, the latest first. Summaries have the fields by which users search, filter and sort: an HTML
  * page reads many summaries, and shows few rows.

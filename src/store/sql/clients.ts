@@ -10,14 +10,13 @@ import type {
   ClientWithOwner,
   RecalledClient,
 } from '../contract/clients.ts'
-import type { List, Page } from '../contract/page.ts'
+import type { List } from '../contract/page.ts'
 import type { Reads } from '../contract/rows.ts'
 import type { Store } from '../store.ts'
 import { followClient } from './client-logos.ts'
 import { clientVersion } from './client-version.ts'
-import { countRows } from './count.ts'
 import { byKey, type Handle, holds, lookup, onceFor } from './handle.ts'
-import { readPage } from './page.ts'
+import { type ListQueries, listed } from './listed.ts'
 import { noteRemovals } from './removals.ts'
 import { readsOf, rowsOf } from './rows.ts'
 import { isThere, type JoinedUser, joinedUser, userColumnsOf, userSource } from './user-source.ts'
@@ -110,7 +109,6 @@ export const sqlClients = (
 
   // An HTML page reads many summaries to search and sort them, so most summaries join no users.
   const clients = () => read.selectFrom('oauth2server_client as c')
-  const order = ['c.created_at', 'c.client_id'] as const
   const isApplication = sql<boolean>`c.is_personal = 0`
   const lists: { readonly [Name in keyof ClientLists]: ClientList<ClientLists[Name]> } = {
     owned: {
@@ -212,53 +210,45 @@ export const sqlClients = (
       .where('t.is_internal', '=', 0)
       .where('t.parent_id', 'is', null)
 
+  const queriesOf = <L extends List<unknown, ClientWithOwner, ClientSummary>>({
+    isListed,
+    joinsOwner,
+    more,
+    fromRow,
+  }: ClientList<L>): ListQueries<L> => ({
+    rows: (where) => clientsWithOwner().where(isListed(where)).where(isApplication),
+    fromRow: withOwnerFromRow,
+    summaries(where) {
+      const added = Object.entries(more?.(where) ?? {}).map(([alias, value]) => value.as(alias))
+      return (joinsOwner ? clientsWithOwner().clearSelect() : clients())
+        .select([...summaryColumns, ...added])
+        .where(isListed(where))
+        .where(isApplication)
+    },
+    summaryFromRow: (row: ClientRow): L['summary'] => ({
+      clientId: row.client_id,
+      name: row.name,
+      isConfidential: row.is_confidential === 1,
+      isVerified: row.is_verified === 1,
+      isDisabled: row.is_disabled === 1,
+      createdAt: row.created_at,
+      ...fromRow?.(row as never),
+    }),
+  })
+
   return {
     recall,
+    ...listed<ClientLists>(read, ['c.created_at', 'c.client_id'], {
+      owned: queriesOf(lists.owned),
+      among: queriesOf(lists.among),
+      authorized: queriesOf(lists.authorized),
+      matching: queriesOf(lists.matching),
+    }),
 
     async find(of) {
       if (typeof of === 'object') return (await reads.select(of, { lock: 'change' }))[0]
       const row = await byId(of)
       return row && cachedFromRow(row)
-    },
-
-    list: (name, where, cursor) =>
-      readPage(
-        clientsWithOwner()
-          .where(lists[name].isListed(where as never))
-          .where(isApplication),
-        cursor,
-        order,
-        withOwnerFromRow,
-      ) as Promise<Page<never>>,
-
-    async summaries(name, where, cursor) {
-      const { isListed, joinsOwner, more, fromRow } = lists[name]
-      const added = Object.entries(more?.(where as never) ?? {}).map(([alias, value]) =>
-        value.as(alias),
-      )
-      const query = (joinsOwner ? clientsWithOwner().clearSelect() : clients())
-        .select([...summaryColumns, ...added])
-        .where(isListed(where as never))
-        .where(isApplication)
-      return readPage(query, cursor, order, (row) => ({
-        clientId: row.client_id,
-        name: row.name,
-        isConfidential: row.is_confidential === 1,
-        isVerified: row.is_verified === 1,
-        isDisabled: row.is_disabled === 1,
-        createdAt: row.created_at,
-        ...fromRow?.(row as never),
-      })) as Promise<Page<never>>
-    },
-
-    count(name, where, max) {
-      const { isListed, joinsOwner } = lists[name]
-      const all = joinsOwner ? clientsWithOwner().clearSelect() : clients()
-      const some = all
-        .select('c.client_key')
-        .where(isListed(where as never))
-        .where(isApplication)
-      return countRows(read, some.limit(max))
     },
 
     insert: rowsOf(handle, clientCodec).insert,

@@ -1,6 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Cursor, Page } from '../contract/page.ts'
-import { listOf } from './count.ts'
+import type { Page } from '../contract/page.ts'
 
 /**
  * The position of a row in a list that is ordered by time and ID. In a list that is ordered by a numeric ID, `at` is
@@ -31,30 +29,4 @@ export const page = <Row, T>(
     items: shown.map(fromRow),
     next: rows.length > limit && last !== undefined ? cursorOf(place(last)) : null,
   }
-}
-
-/**
- * Reads a page of a query, the latest row first.
- * @param order the column of the time or the numeric ID and, after a time, the column of the ID
- */
-export const readPage = async <DB, TB extends keyof DB, Row, T>(
-  query: SelectQueryBuilder<DB, TB, Row>,
-  { after, limit }: Cursor,
-  order: readonly [at: string, id?: string],
-  fromRow: (row: Row) => T,
-): Promise<Page<T>> => {
-  const place = placeOf(after)?.slice(0, order.length)
-  const rows = await order
-    .reduce((ordered, column) => ordered.orderBy(sql.ref(column ?? ''), 'desc'), query)
-    .$if(place !== undefined, (q) =>
-      q.where(sql<boolean>`(${listOf(order as never)}) < (${sql.join(place ?? [])})`),
-    )
-    .limit(limit + 1)
-    .execute()
-  const cell = (row: Row, column = '') =>
-    Reflect.get(row as object, column.slice(column.lastIndexOf('.') + 1))
-  return page(rows as readonly Row[], limit, fromRow, (row) => [
-    cell(row, order[0]),
-    order[1] === undefined ? '' : cell(row, order[1]),
-  ])
 }

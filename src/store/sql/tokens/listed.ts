@@ -1,7 +1,6 @@
 import { type AliasedExpression, type RawBuilder, type Selectable, sql } from 'kysely'
 import { emailSpellings, heldEmail } from '../../../model/email-address.ts'
 import { split } from '../../../model/entities/field.ts'
-import type { Listing } from '../../contract/page.ts'
 import type {
   AuthorizedTokenRow,
   TokenLists,
@@ -9,9 +8,8 @@ import type {
   TokenSummary,
   TokenWithNames,
 } from '../../contract/tokens.ts'
-import { countRows } from '../count.ts'
 import { byKey, type Handle, isAmong, keyOf, unindexed } from '../handle.ts'
-import { readPage } from '../page.ts'
+import type { ListQueries } from '../listed.ts'
 import type { Tables } from '../tables.ts'
 import { userSource } from '../user-source.ts'
 import { authorizationId, type LiveTokens } from './base-query.ts'
@@ -71,7 +69,7 @@ export const listedTokens = (
   handle: Handle,
   tokens: () => LiveTokens,
 ): Pick<TokenStore, 'authorizedOf' | 'authorized'> & {
-  readonly matchingList: Listing<TokenLists['matching']>
+  readonly matchingList: ListQueries<TokenLists['matching']>
 } => {
   const { read, users } = handle
   const authorizedOf = (
@@ -155,22 +153,15 @@ export const listedTokens = (
     },
 
     matchingList: {
-      list(where, cursor) {
-        const query = matching(where).select(['c.name as client_name', 'u.email as user_email'])
-        return readPage(query, cursor, ['t.id'], namedFromRow)
-      },
-
-      summaries(where, cursor) {
-        const query = matching(where)
+      rows: (where) => matching(where).select(['c.name as client_name', 'u.email as user_email']),
+      fromRow: namedFromRow,
+      summaries: (where) =>
+        matching(where)
           .clearSelect()
           .select(['t.id', 'c.client_id', 'c.name as client_name', 't.is_personal'])
           .select(['t.user_id', 'u.email as user_email', 't.scopes', 't.created_at'])
-          .select(['t.expires', 't.last_used_at', 't.refresh_token_digest'])
-        return readPage(query, cursor, ['t.id'], summaryFromRow)
-      },
-
-      count: (where, max) =>
-        countRows(read, matching(where).clearSelect().select('t.id').limit(max)),
+          .select(['t.expires', 't.last_used_at', 't.refresh_token_digest']),
+      summaryFromRow,
     },
   }
 }

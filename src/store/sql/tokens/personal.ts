@@ -1,10 +1,8 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import { split } from '../../../model/entities/field.ts'
-import type { Listing } from '../../contract/page.ts'
 import type { PersonalTokenRow, TokenLists, TokenStore } from '../../contract/tokens.ts'
-import { countRows } from '../count.ts'
 import { byKey, type Handle, holds } from '../handle.ts'
-import { readPage } from '../page.ts'
+import type { ListQueries } from '../listed.ts'
 import type { LiveTokens } from './base-query.ts'
 import { fromRow, type JoinedToken } from './columns.ts'
 
@@ -32,7 +30,7 @@ export const personalTokens = (
   handle: Handle,
   tokens: () => LiveTokens,
 ): Pick<TokenStore, 'personal'> & {
-  readonly personalList: Listing<TokenLists['personal']>
+  readonly personalList: ListQueries<TokenLists['personal']>
 } => {
   const { read } = handle
   const personal = (now: number) =>
@@ -47,47 +45,35 @@ export const personalTokens = (
       )
       .where(isPersonal)
   const isListed = ({ userId, ids }: TokenLists['personal']['where']) =>
-    sql<boolean>`t.user_id = ${userId} and t.is_internal = 0${ids ? sql` and t.id in (${sql.join(ids)})` : sql``}`
+    sql<boolean>`t.user_id = ${userId} and t.is_internal = 0${ids ? sql` and t.id in (${sql.join(ids.length === 0 ? [null] : ids)})` : sql``}`
+  // Sort in the order of the index, whose last column is the ID.
+  const inOrder = <Row>(query: SelectQueryBuilder<never, never, Row>) =>
+    query.orderBy(sql`t.successor_id`, 'desc').orderBy(sql`t.parent_id`, 'desc')
 
   return {
     personalList: {
-      async list(where, cursor) {
-        if (where.ids?.length === 0) return { items: [], next: null }
-        const query = personal(where.now)
-          .where(isListed(where))
-          // Sort in the order of the index, whose last column is the ID.
-          .orderBy('t.successor_id', 'desc')
-          .orderBy('t.parent_id', 'desc')
-        return readPage(query, cursor, ['t.id'], personalFromRow)
-      },
-
-      summaries(where, cursor) {
-        // Join only the client: an HTML page reads many summaries to search and sort them, and shows only a few.
-        const query = read
-          .selectFrom('oauth2server_token as t')
-          .innerJoin('oauth2server_client as c', (join) =>
-            join.on(byKey(handle, 'c.client_key', 't.client_key')),
-          )
-          .select(['t.id', 'c.name', 't.scopes', 't.created_at', 't.expires', 't.last_used_at'])
-          .where(isPersonal)
-          .where(isListed(where))
-          .orderBy('t.successor_id', 'desc')
-          .orderBy('t.parent_id', 'desc')
-        return readPage(query, cursor, ['t.id'], (row) => ({
-          id: row.id,
-          name: row.name,
-          scopes: split(row.scopes),
-          createdAt: row.created_at,
-          expires: row.expires,
-          lastUsedAt: row.last_used_at,
-        }))
-      },
-
-      count: (where, max) =>
-        countRows(
-          read,
-          sql`select 1 from oauth2server_token as t where ${isPersonal} and ${isListed(where)} limit ${max}`,
+      rows: (where) => inOrder(personal(where.now).where(isListed(where))),
+      fromRow: personalFromRow,
+      // Join only the client: an HTML page reads many summaries to search and sort them, and shows only a few.
+      summaries: (where) =>
+        inOrder(
+          read
+            .selectFrom('oauth2server_token as t')
+            .innerJoin('oauth2server_client as c', (join) =>
+              join.on(byKey(handle, 'c.client_key', 't.client_key')),
+            )
+            .select(['t.id', 'c.name', 't.scopes', 't.created_at', 't.expires', 't.last_used_at'])
+            .where(isPersonal)
+            .where(isListed(where)),
         ),
+      summaryFromRow: (row: JoinedToken & { readonly name: string }) => ({
+        id: row.id,
+        name: row.name,
+        scopes: split(row.scopes),
+        createdAt: row.created_at,
+        expires: row.expires,
+        lastUsedAt: row.last_used_at,
+      }),
     },
 
     async personal(id, now) {

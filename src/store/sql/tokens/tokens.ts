@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { split } from '../../../model/entities/field.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
-import type { Page } from '../../contract/page.ts'
-import type { TokenStore } from '../../contract/tokens.ts'
+import type { TokenLists, TokenStore } from '../../contract/tokens.ts'
 import { byKey, type Handle, keyOf, prepared, valuesOf } from '../handle.ts'
+import { listed } from '../listed.ts'
 import { readsOf, rowsOf } from '../rows.ts'
 import { liveTokens } from './base-query.ts'
 import { tokenCleanup } from './cleanup.ts'
@@ -19,7 +19,7 @@ import { tokenStates } from './state.ts'
 const maxUsesPerStatement = 250
 
 export const sqlTokens = (handle: Handle): TokenStore => {
-  const { write, hot, locking, transact } = handle
+  const { read, write, hot, locking, transact } = handle
   // Built when a statement is built: most transactions run only statements that are compiled already.
   const tokens = () => liveTokens(handle)
   const insert = prepared(
@@ -37,7 +37,6 @@ export const sqlTokens = (handle: Handle): TokenStore => {
   const { delete: deleteTokens } = rowsOf(handle, tokenCodec)
   const { personalList, ...others } = personalTokens(handle, tokens)
   const { matchingList, ...authorized } = listedTokens(handle, tokens)
-  const lists = { personal: personalList, matching: matchingList }
   return {
     ...readsOf(handle, {
       ...tokenCodec,
@@ -54,10 +53,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     ...authorized,
     ...tokenCleanup(handle),
 
-    list: (name, where, cursor) => lists[name].list(where as never, cursor) as Promise<Page<never>>,
-    summaries: (name, where, cursor) =>
-      lists[name].summaries(where as never, cursor) as Promise<Page<never>>,
-    count: (name, where, max) => lists[name].count(where as never, max),
+    ...listed<TokenLists>(read, ['t.id'], { personal: personalList, matching: matchingList }),
 
     async insert(token, clientVersion) {
       if (hot) return hot.insertToken(token, clientVersion)
