@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { Scope } from '../model/scope.ts'
-import { importPath } from './import-path.ts'
+import { importPath, whyNotImported } from './import-path.ts'
 
 const group = 'svc_oauth2server.scopes'
 
@@ -41,10 +41,12 @@ export const entryPointScopes = async (applicationRoot: string): Promise<readonl
 
 const scopeAt = async (path: string, root: string, name: string): Promise<Scope> => {
   const scope = await importPath(path, root).catch((cause: unknown) => {
-    const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
-    throw new Error(`The entry point ${name} (${path}) of ${root} cannot be loaded: ${why}`, {
-      cause,
-    })
+    throw new Error(
+      `The entry point ${name} (${path}) of ${root} cannot be loaded: ${whyNotImported(cause)}`,
+      {
+        cause,
+      },
+    )
   })
   if (!(scope instanceof Scope))
     throw new TypeError(`The entry point ${name} (${path}) of ${root} is not a Scope.`)

@@ -57,3 +57,7 @@ const resolve = (specifier: string, applicationRoot: string): string => {
     }
   }
 }
+
+/** Returns the message of an error of `importPath`. Further lines of Node's message list modules, which do not help. */
+export const whyNotImported = (error: unknown): string | undefined =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0]

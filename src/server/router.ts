@@ -206,13 +206,18 @@ export const createRouter = (
     responseOf(await failed(error, httpOf(req.raw, env), { errors: 'json' })),
   )
 
+  /** Answers a request that the server must not read further; undefined for any other request. */
   const refusedAtOnce = (source: RequestSource, connection: Connection) => {
-    const refusal = boundsRefusal(source)
-    if (refusal === undefined) return undefined
-    return observed<HttpResponse | Response>(source, connection, () => {
-      const http = httpFrom(source, connection)
-      return failed(refusal, http, errorsFor(http))
-    })
+    try {
+      checkHeaderLengths(source.headerValues)
+      checkTarget(source.target)
+      return undefined
+    } catch (refusal) {
+      return observed<HttpResponse | Response>(source, connection, () => {
+        const http = httpFrom(source, connection)
+        return failed(refusal, http, errorsFor(http))
+      })
+    }
   }
 
   const addresses = addressesOf(
@@ -262,17 +267,6 @@ export const createRouter = (
 const pageTurns = (): ((address: string) => Promise<void>) => {
   const queue = new FairQueue({ maxRunning: 1 })
   return (address) => queue.run({ lane: siteNetworkOf(address) }, () => nextTurn())
-}
-
-/** Returns the error for a request that the server must not read further. */
-const boundsRefusal = ({ target, headerValues }: RequestSource): unknown => {
-  try {
-    checkHeaderLengths(headerValues)
-    checkTarget(target)
-    return undefined
-  } catch (error) {
-    return error
-  }
 }
 
 // Respond with 404 to a path that contains control characters. No identifier contains these characters, and some

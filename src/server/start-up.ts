@@ -17,11 +17,13 @@ import { names, type Settings } from '../settings/settings.ts'
 import { acceptedOptions, numbersOfLimit } from './accepted-options.ts'
 import { entryPointScopes } from './entry-points.ts'
 import { extensionProblems } from './extension-problems.ts'
-import { importPath } from './import-path.ts'
+import { importPath, whyNotImported } from './import-path.ts'
 import type { AuthorizationServerOptions } from './options.ts'
 
 const minKeyBytes = 32
 const errorsName = 'svc_oauth2server.errors'
+/** The maximum number of characters of a token (specification, Limits). */
+const maxTokenLength = 255
 
 /**
  * Checks the options before the store is opened.
@@ -67,7 +69,6 @@ export const checkedOptions = async (options: AuthorizationServerOptions) => {
   )
   if (settings && scopes) attempt(() => checkDefaultScopes(settings, scopes))
   problems.push(...combinationProblems(settings, options))
-  if (settings) attempt(() => checkTokenLength(settings))
   problems.push(...extensionProblems(options.extensions ?? []))
   const resources =
     scopes && attempt(() => checkedResources(options.resources ?? [], scopes, issuer))
@@ -169,6 +170,8 @@ const combinationProblems = (
   { users, resourceOwner, sendUserLink, registerClient, transients }: AuthorizationServerOptions,
 ): readonly string[] => {
   const { cacheType, loginUrl, logoutUrl = null, dynamicRegistration } = settings ?? {}
+  const { tokenPersonalPrefix: prefix = '', tokenPersonalSaltLen: saltLength = 0 } = settings ?? {}
+  const tokenLength = prefix.length + saltLength + checksumLength
   const problems: readonly (readonly [isPresent: unknown, sentence: string])[] = [
     [
       cacheType === 'redis' && !transients,
@@ -209,6 +212,10 @@ const combinationProblems = (
     [
       dynamicRegistration === 'token' && settings?.initialAccessToken === null && !registerClient,
       'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
+    ],
+    [
+      prefix !== '' && tokenLength > maxTokenLength,
+      `tokenPersonalPrefix (OAUTH2SERVER_TOKEN_PERSONAL_PREFIX) and tokenPersonalSaltLen (OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN) result in tokens of ${tokenLength} characters; the maximum is ${maxTokenLength}.`,
     ],
   ]
   return problems.flatMap(([isPresent, sentence]) => (isPresent ? [sentence] : []))
@@ -278,21 +285,6 @@ const checkDefaultScopes = ({ defaultScopes }: Settings, scopes: ScopeRegistry):
   }
 }
 
-// The maximum number of characters of a token (specification, Limits).
-const maxTokenLength = 255
-
-const checkTokenLength = ({
-  tokenPersonalPrefix: prefix,
-  tokenPersonalSaltLen,
-}: Settings): void => {
-  if (prefix === '') return
-  const length = prefix.length + tokenPersonalSaltLen + checksumLength
-  if (length <= maxTokenLength) return
-  throw new InvalidSettings([
-    `tokenPersonalPrefix (OAUTH2SERVER_TOKEN_PERSONAL_PREFIX) and tokenPersonalSaltLen (OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN) result in tokens of ${length} characters; the maximum is ${maxTokenLength}.`,
-  ])
-}
-
 const errorView = (
   { errorEndpoint, oauthPrefix }: Settings,
   basePath: string,
@@ -320,7 +312,7 @@ export const loadVerifyJwt = async (
   const verify = await importPath(jwtVeryficationFactory, resolve(applicationRoot)).catch(
     (cause: unknown) => {
       throw new InvalidSettings([
-        `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} cannot be loaded: ${firstLine(cause)}`,
+        `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} cannot be loaded: ${whyNotImported(cause)}`,
       ])
     },
   )
@@ -329,7 +321,3 @@ export const loadVerifyJwt = async (
     `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} is not a function.`,
   ])
 }
-
-// Further lines of Node's message list the modules of the require stack, which do not help the operator.
-const firstLine = (error: unknown): string | undefined =>
-  (error instanceof Error ? error.message : String(error)).split('\n')[0]

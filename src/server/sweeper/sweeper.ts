@@ -73,10 +73,7 @@ export class Sweeper {
    */
   run(): Promise<number> {
     const { serverClock } = this.#options
-    return this.#run(
-      () => serverClock.sweepTime(false),
-      async () => undefined,
-    )
+    return this.#run(() => serverClock.sweepTime(false))
   }
 
   /** Counts the rows that a run would remove, and lists missing users. Does not change the database. */
@@ -117,7 +114,7 @@ export class Sweeper {
     if (context.settings.sweepInterval > 0) await auditChain.coverSome().catch(() => undefined)
   }
 
-  #run(timeOf: () => Promise<number>, afterBatch: () => Promise<void>): Promise<number> {
+  #run(timeOf: () => Promise<number>, afterBatch?: () => Promise<void>): Promise<number> {
     this.#running ??= this.#options
       .aroundRun(async () => {
         const removers = sweeperKinds(this.#options, await timeOf()).map(
@@ -143,13 +140,15 @@ export class Sweeper {
     let until = clock() + length
     if (!(await transients.put(leaseKey, '', until, clock()))) return
     try {
-      const timeOf = async () => time
-      await this.#run(timeOf, async () => {
-        // Extend the lease during a long run, so that no other node takes it.
-        if (until - clock() > length / 2) return
-        until = clock() + length
-        await transients.set(leaseKey, '', until, clock())
-      })
+      await this.#run(
+        async () => time,
+        async () => {
+          // Extend the lease during a long run, so that no other node takes it.
+          if (until - clock() > length / 2) return
+          until = clock() + length
+          await transients.set(leaseKey, '', until, clock())
+        },
+      )
     } catch (error) {
       // Release the lease, so that another node can start a run.
       await transients.delete(leaseKey).catch(() => undefined)

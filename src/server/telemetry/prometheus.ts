@@ -1,20 +1,12 @@
-import type { Meter } from '@opentelemetry/api'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
 import { scopeName } from './telemetry.ts'
 
-/** Aggregates measurements for Prometheus. */
-export interface Prometheus {
-  readonly meter: Meter
-  /** Returns all measurements in the text format of Prometheus. */
-  scrape(): Promise<string>
-  close(): Promise<void>
-}
-
 /**
- * Loads the OpenTelemetry SDK and the Prometheus exporter, which only `/metrics` needs.
+ * Aggregates measurements for Prometheus. Loads the OpenTelemetry SDK and the Prometheus exporter, which only `/metrics`
+ * needs.
  * @throws InvalidSettings if the packages are not installed
  */
-export const prometheus = async (): Promise<Prometheus> => {
+export const prometheus = async () => {
   const [{ MeterProvider }, { PrometheusExporter, PrometheusSerializer }] = await packages()
   const reader = new PrometheusExporter({ preventServerStart: true })
   const provider = new MeterProvider({ readers: [reader] })
@@ -22,6 +14,7 @@ export const prometheus = async (): Promise<Prometheus> => {
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true)
   return {
     meter: provider.getMeter(scopeName),
+    /** Returns all measurements in the text format of Prometheus. */
     async scrape() {
       const { resourceMetrics } = await reader.collect()
       return serializer.serialize(resourceMetrics)
