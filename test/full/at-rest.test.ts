@@ -218,7 +218,7 @@ const useEverything = async (
     await node.order({ at, does: 'fail' })
     expect(await status(send(broken))).toBe(500)
   }
-  await node.order({ at: 'after users.findByEmail', does: 'fail' })
+  await node.order({ at: 'after users.find', does: 'fail' })
   expect(await status(send(client.form(node, grant.fields)))).toBe(500)
   await node.order({ at: 'after tokens.findByAccess', does: 'fail' })
   expect((await use(`/oauth/ping?access_token=${living_}`)).status).toBe(500)
