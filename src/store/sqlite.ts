@@ -5,6 +5,7 @@ import { accepted, flag, oneOf, onlyMembers } from '../model/members.ts'
 import { StoreUnusable } from './contract/errors.ts'
 import { newHandle } from './sql/handle.ts'
 import { sqlStore } from './sql/sql-store.ts'
+import { checkpointsIn } from './sql/sqlite/checkpoints.ts'
 import { openDatabase } from './sql/sqlite/database.ts'
 import { type SqliteConnection, SqliteDialect } from './sql/sqlite/dialect.ts'
 import { sqliteHotPaths } from './sql/sqlite/hot-paths.ts'
@@ -63,7 +64,9 @@ const openerOf = (
     const reader = inMemory ? writer : await connect()
     const read = inMemory ? write : over(reader)
     const file = inMemory ? undefined : sqliteWorkerFile()
-    const purge = file ? over(new SqliteThread(file, path, synchronous)) : write
+    const thread = file && new SqliteThread(file, path, synchronous)
+    const purge = thread ? over(thread) : write
+    if (thread) writer.onCheckpointDue = checkpointsIn(thread, write)
     // A column of type `uuid` has numeric affinity in SQLite, which would convert some identifiers to numbers.
     const userKey = keyType === 'uuid' ? 'text' : keyType
     const types = { id: 'integer', userKey } as const

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { Kysely, sql } from 'kysely'
 import { StoreUnavailable, StoreUnusable } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newHandle } from '../../src/store/sql/handle.ts'
 import { sqlStore } from '../../src/store/sql/sql-store.ts'
 import { SqliteDatabase } from '../../src/store/sql/sqlite/database.ts'
@@ -81,6 +81,18 @@ describe('opening', () => {
     reader.close()
     await write(3)
     expect(await size()).toBeLessThan(grown / 2)
+  })
+
+  test('copies the write-ahead log to the database file in another thread [T4811]', async () => {
+    await using store = await open()
+    // These writes take fewer than the 4,000 pages after which a commit copies the log itself.
+    for (let time = 0; time < 600; time += 1)
+      await store.transients.set(`key ${time}`, 'x'.repeat(5_000), 10, 0)
+    await vi.waitFor(
+      async () => expect((await stat(store.path)).size).toBeGreaterThan(2_000_000),
+      10_000,
+    )
+    expect((await stat(`${store.path}-wal`)).size).toBeLessThan(4_000 * 4_096)
   })
 
   test.each([

@@ -13,7 +13,17 @@ import {
 const busyTimeout = 10
 const maxWait = 2_000
 /**
- * The maximum size of the write-ahead log after a checkpoint, in bytes. The log usually has 4 MB, and grows while
+ * The number of statements after which a checkpoint is due. If they write, they usually write 1,000 to 1,500 pages of
+ * 4,096 bytes.
+ */
+const statementsPerCheckpoint = 500
+/**
+ * The size of the write-ahead log, in pages, from which each commit runs a checkpoint itself: if nothing else does, or
+ * if the checkpoints of another thread fall behind.
+ */
+const autoCheckpoint = 4_000
+/**
+ * The maximum size of the write-ahead log after a checkpoint, in bytes. The log usually has 4 to 16 MB, and grows while
  * another program reads for a long time. The first write after the next checkpoint truncates the log.
  */
 const maxLogBytes = 8_388_608
@@ -53,6 +63,9 @@ export class SqliteDatabase {
   readonly #lock = new ForeignLock()
   #inTransaction = false
   readonly #statements = new Map<string, Prepared>()
+  #sinceCheckpoint = 0
+  /** Is called after a commit if a checkpoint is due. */
+  onCheckpointDue: (() => void) | undefined
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -122,14 +135,13 @@ export class SqliteDatabase {
   #execute(sql: string, parameters: SQLInputValue[]): StatementResult {
     // If SQLite has already rolled back, do not run the remaining statements outside of the transaction.
     if (this.#inTransaction && !this.#database.isTransaction) throw unavailable()
-    const prepared = this.#prepared(sql)
-    const { statement, reads } = prepared
-    if (reads) {
-      const rows = all(prepared, parameters)
-      return { rows, changes: BigInt(rows.length) }
+    const result = resultOf(this.#prepared(sql), parameters)
+    this.#sinceCheckpoint += 1
+    if (this.#sinceCheckpoint >= statementsPerCheckpoint && !this.#database.isTransaction) {
+      this.#sinceCheckpoint = 0
+      this.onCheckpointDue?.()
     }
-    const { changes } = statement.run(...parameters)
-    return { rows: [], changes: BigInt(changes) }
+    return result
   }
 
   #prepared(sql: string) {
@@ -158,6 +170,15 @@ const makeExact = (prepared: Prepared): void => {
 
 const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
+
+const resultOf = (prepared: Prepared, parameters: SQLInputValue[]): StatementResult => {
+  if (prepared.reads) {
+    const rows = all(prepared, parameters)
+    return { rows, changes: BigInt(rows.length) }
+  }
+  const { changes } = prepared.statement.run(...parameters)
+  return { rows: [], changes: BigInt(changes) }
+}
 
 /**
  * Returns the rows. A user key of the application beyond 2^53 becomes text, as on PostgreSQL, because the nearest
@@ -256,7 +277,8 @@ export const openDatabase = async (
       })
       try {
         database.exec(
-          `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma journal_size_limit = ${maxLogBytes}`,
+          `pragma journal_mode = wal; pragma synchronous = ${synchronous};
+          pragma wal_autocheckpoint = ${autoCheckpoint}; pragma journal_size_limit = ${maxLogBytes}`,
         )
       } catch (error) {
         database.close()

@@ -36,12 +36,18 @@ export class SqliteThread {
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #lastId = 0
+  #isClosed = false
 
   /** @param file the file of the thread, from `sqliteWorkerFile` */
   constructor(file: URL, path: string, synchronous: 'NORMAL' | 'FULL') {
     this.#file = file
     this.#path = path
     this.#synchronous = synchronous
+  }
+
+  /** Whether the thread can run a statement at once. */
+  get isIdle(): boolean {
+    return this.#waiting.size === 0 && !this.#isClosed
   }
 
   /** Runs a statement in the thread. @throws StoreUnavailable during an outage, or if the thread ends */
@@ -70,6 +76,7 @@ export class SqliteThread {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#worker?.terminate()
   }
 

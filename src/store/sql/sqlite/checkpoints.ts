@@ -1,0 +1,32 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../tables.ts'
+import type { SqliteThread } from './thread.ts'
+
+/**
+ * Returns the function that copies the write-ahead log to the database file, in another thread. A checkpoint waits for
+ * the disk twice, and copies one to four pages for each request, which would take as long as the commits themselves. So
+ * the first pass runs beside the writes. Only the second pass holds the writes back, for the few pages that they wrote
+ * in the meantime: SQLite starts the log again if the log contains nothing else.
+ */
+export const checkpointsIn = (
+  thread: SqliteThread,
+  write: Kysely<Tables>,
+): (() => Promise<void>) => {
+  let isRunning = false
+  // If the thread is busy, a later checkpoint copies these pages. A `passive` checkpoint never waits for readers.
+  const copy = async (): Promise<void> => {
+    if (thread.isIdle) await thread.run('pragma wal_checkpoint(passive)', [])
+  }
+  return async () => {
+    if (isRunning) return
+    isRunning = true
+    try {
+      await copy()
+      await write.connection().execute(copy)
+    } catch {
+      // If the thread ended or the disk failed, the log keeps the pages. A later commit copies them, or reports the error.
+    } finally {
+      isRunning = false
+    }
+  }
+}
