@@ -2,6 +2,7 @@ import type { UserReference } from '../handle.ts'
 import { initial } from './0001-initial.ts'
 import { ownersAndNotices } from './0012-owners-and-notices.ts'
 import { emailAddresses } from './0015-email-addresses.ts'
+import { oneAuditIndexOfAUser } from './0018-one-audit-index-of-a-user.ts'
 import { addedColumns } from './added-columns.ts'
 import type { OnlineMigration } from './online.ts'
 
@@ -22,4 +23,5 @@ export const migrationsFor = (
     ['oauth2server_token', 'login_digest', 'text'],
     ['oauth2server_consent', 'reused_since', 'bigint'],
   ),
+  '0018-one-audit-index-of-a-user': oneAuditIndexOfAUser,
 })

@@ -61,6 +61,15 @@ export const fillInBatches = async (
   }
 }
 
+/** Drops an index if it exists. On PostgreSQL, does not block requests. */
+export const dropIndexOnline = async (db: Kysely<unknown>, name: string): Promise<void> => {
+  if (isPostgres(db))
+    await withoutLockTimeout(db, () =>
+      sql`drop index concurrently if exists ${sql.id(name)}`.execute(db),
+    )
+  else await sql`drop index if exists ${sql.id(name)}`.execute(db)
+}
+
 /**
  * Creates an index if it is missing. On PostgreSQL, does not block requests, and replaces an invalid index that a
  * failed attempt left behind.
@@ -74,24 +83,34 @@ export const createIndexOnline = async (
   }: { readonly name: string; readonly table: string; readonly columns: readonly string[] },
 ): Promise<void> => {
   const target = sql`${sql.id(name)} on ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`
-  if (!(db.getExecutor().adapter instanceof PostgresAdapter)) {
+  if (!isPostgres(db)) {
     await sql`create index if not exists ${target}`.execute(db)
     return
   }
-  // `create index concurrently` waits for all open transactions, without blocking other statements. A timeout would
-  // leave an invalid index.
+  await withoutLockTimeout(db, async () => {
+    const { rows } = await sql<{
+      is_valid: boolean
+    }>`select indisvalid as is_valid from pg_index where indexrelid = to_regclass(${name})`.execute(
+      db,
+    )
+    if (rows[0]?.is_valid) return
+    if (rows[0]) await sql`drop index concurrently ${sql.id(name)}`.execute(db)
+    await sql`create index concurrently ${target}`.execute(db)
+  })
+}
+
+const isPostgres = (db: Kysely<unknown>): boolean =>
+  db.getExecutor().adapter instanceof PostgresAdapter
+
+// A statement with `concurrently` waits for all open transactions, without blocking other statements. A timeout would
+// leave an invalid index.
+const withoutLockTimeout = async (
+  db: Kysely<unknown>,
+  work: () => Promise<unknown>,
+): Promise<void> => {
   await sql`set lock_timeout = 0`.execute(db)
   try {
-    await whenTablesAreFree(async () => {
-      const { rows } = await sql<{
-        is_valid: boolean
-      }>`select indisvalid as is_valid from pg_index where indexrelid = to_regclass(${name})`.execute(
-        db,
-      )
-      if (rows[0]?.is_valid) return
-      if (rows[0]) await sql`drop index concurrently ${sql.id(name)}`.execute(db)
-      await sql`create index concurrently ${target}`.execute(db)
-    })
+    await whenTablesAreFree(work)
   } finally {
     await sql`reset lock_timeout`.execute(db)
   }
