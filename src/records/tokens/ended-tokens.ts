@@ -144,7 +144,7 @@ export class EndedTokens {
         if (!user?.active || (await this.#isFinal(kept, tx))) return 0
         let restored = 0
         for (const token of kept.tokens) {
-          await checkRoom({ userId, most }, within)
+          await checkRoom(userId, most, within)
           if (await restoreToken(token, within)) restored += 1
         }
         return restored

@@ -78,7 +78,7 @@ export const issueForUser = async (
         const login = loginOf(redemption, data.fields.scopes, context)
         const rows = { authorization, tokenOf, login }
         const atOnce = await insertAtOnce(redemption, rows, about, context)
-        if (atOnce) return { id: atOnce.tokenId, authorizationId: atOnce.authorizationId }
+        if (atOnce) return atOnce
         return turns.transaction(store, row, async (tx) => {
           const authorizationId = await tx.authorizations.insertOnce(authorization)
           if (authorizationId === undefined) throw new CodeWasRedeemed()
@@ -88,7 +88,7 @@ export const issueForUser = async (
           await context.audit.add(tx, 'token.issued', { ...about, tokenId, authorizationId })
           if (login) await tx.clientLogins.insert({ ...login, authorizationId })
           isNearLimit = await endOldest(redemption, context, tx)
-          return { id: tokenId, authorizationId }
+          return { tokenId, authorizationId }
         })
       },
     )

@@ -14,7 +14,7 @@ import {
   whole,
 } from '../../model/members.ts'
 import { checkOverlap } from '../../model/overlap.ts'
-import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
+import { isSameSet, type ScopeRegistry } from '../../model/scope.ts'
 import { Token } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
@@ -125,7 +125,7 @@ export class PersonalTokens {
     checkLife(expiresIn)
     return turns.transaction(store, `user ${userId}`, async (tx) => {
       const within = { ...this.#context, store: tx }
-      if (most !== undefined) await checkRoom({ userId, most }, within)
+      if (most !== undefined) await checkRoom(userId, most, within)
       const client = await insertPersonalClient(checked.name, userId, checked.scopes, within)
       const now = clock()
       const fields = {
@@ -224,7 +224,7 @@ export class PersonalTokens {
       const details = changesOf(was, is)
       const about = { ...ofToken(token, name ?? before), details }
       if (details.fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
-      const isSame = scopes && isWithin(scopes, token.scopes) && isWithin(token.scopes, scopes)
+      const isSame = scopes && isSameSet(scopes, token.scopes)
       if ((!scopes || isSame) && expires === undefined) return
       // This look-up locks the rows, so that no new child with the old scopes can be created.
       const rows = await tx.tokens.select({ clientId: token.clientId }, { lock: 'change' })
@@ -373,7 +373,8 @@ class TokenWithValue extends Token implements PersonalToken {
  * @throws InvalidField if the user has `most` tokens already
  */
 export const checkRoom = async (
-  { userId, most }: { readonly userId: UserId; readonly most: number },
+  userId: UserId,
+  most: number,
   context: RecordsContext,
 ): Promise<void> => {
   // This look-up locks the user, so that concurrent calls cannot exceed the maximum.

@@ -4,7 +4,7 @@ import { type Granted, type NewToken, refreshClaims } from '../../model/entities
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { RefreshRedemption } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
-import { isWithin } from '../../model/scope.ts'
+import { isSameSet } from '../../model/scope.ts'
 import { type FoundToken, type IssuedToken, isActive, Token } from '../../model/token.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
 import { ofToken } from '../audit/audit-trail.ts'
@@ -178,14 +178,12 @@ const formerOf = (
   next: NewToken['fields'],
   { settings: { refreshTokenLeeway } }: RecordsContext,
 ): { readonly formerDigest: Digest; readonly formerExpires: number } | undefined => {
-  const hasSame = (name: 'scopes' | 'resources') =>
-    token[name].length === next[name].length && isWithin(token[name], next[name])
   const isKept =
     isAccessIntact &&
     refreshTokenLeeway > 0 &&
     token.keyThumbprint === next.keyThumbprint &&
-    hasSame('scopes') &&
-    hasSame('resources')
+    isSameSet(token.scopes, next.scopes) &&
+    isSameSet(token.resources, next.resources)
   if (!isKept) return undefined
   const end = next.createdAt + refreshTokenLeeway * 1000
   return { formerDigest: accessDigest, formerExpires: Math.min(token.expires ?? end, end) }

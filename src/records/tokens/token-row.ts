@@ -7,9 +7,9 @@ import {
   refreshClaims,
   type TokenFields,
 } from '../../model/entities/token.ts'
-import type { Redemption, RefreshRedemption } from '../../model/redemption.ts'
+import type { Redemption, RefreshRedemption, ReservedIds } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
-import { isWithin } from '../../model/scope.ts'
+import { isSameSet, isWithin } from '../../model/scope.ts'
 import { sectorOf, sectorSince } from '../../model/sector.ts'
 import { type IssuedToken, Token, type TokenSubject } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
@@ -71,9 +71,7 @@ export const save = (
   context: RecordsContext,
   request: Redemption,
   given: GivenToken,
-  persist: (
-    data: TokenData,
-  ) => Promise<number | Pick<TokenFields, 'id' | 'authorizationId'> | undefined>,
+  persist: (data: TokenData) => Promise<number | ReservedIds | undefined>,
 ): Promise<IssuedToken> =>
   retryOnCollision(async () => {
     const { saveToken, scopes } = context
@@ -85,8 +83,9 @@ export const save = (
       accessToken = row.accessToken
       const made = await persist(row)
       if (made === undefined) throw new UniqueViolation()
-      const ids = typeof made === 'number' ? { id: made } : made
-      return new Token({ ...row.fields, ...ids }, scopes)
+      const { tokenId: id, authorizationId = row.fields.authorizationId } =
+        typeof made === 'number' ? { tokenId: made } : made
+      return new Token({ ...row.fields, id, authorizationId }, scopes)
     }
     // The application may call `next` several times, but the token is saved only once.
     let saved: Promise<Token> | undefined
@@ -119,17 +118,13 @@ const minted = async (data: TokenData, { mint, store }: RecordsContext): Promise
 
 // If the application changed the fields, mint the JWT again, because the claims of the JWT must match the saved row.
 const mintedAnew = async (
-  before: TokenData,
+  { fields: { scopes, expires } }: TokenData,
   data: TokenData,
   context: RecordsContext,
-): Promise<TokenData> => {
-  const { scopes, expires } = before.fields
-  const isSame =
-    expires === data.fields.expires &&
-    scopes.length === data.fields.scopes.length &&
-    isWithin(scopes, data.fields.scopes)
-  return isSame ? data : minted(data, context)
-}
+): Promise<TokenData> =>
+  expires === data.fields.expires && isSameSet(scopes, data.fields.scopes)
+    ? data
+    : minted(data, context)
 
 const subjectOf = (request: Redemption): TokenSubject | null => {
   if (request.type === 'refresh') return request.current?.found.user ?? null
