@@ -48,6 +48,8 @@ const outages = new Set([8, 9, 10, 11, 13, 14, 15, NOTADB])
 export interface StatementResult {
   readonly rows: Record<string, unknown>[]
   readonly changes: bigint
+  /** The ID of the last row that this connection has inserted, if the statement returns no rows. */
+  readonly lastId?: number
 }
 
 interface Prepared {
@@ -86,6 +88,12 @@ export class SqliteDatabase {
     } catch (error) {
       throw asStoreError(error) ?? unavailable(error)
     }
+  }
+
+  /** Like `now`, for an insert of one row. @returns the ID of the row; undefined if no row was inserted */
+  insert(sql: string, parameters: readonly unknown[]): number | undefined {
+    const { changes, lastId } = this.now(sql, parameters)
+    return changes === 0n ? undefined : lastId
   }
 
   /**
@@ -176,8 +184,8 @@ const resultOf = (prepared: Prepared, parameters: SQLInputValue[]): StatementRes
     const rows = all(prepared, parameters)
     return { rows, changes: BigInt(rows.length) }
   }
-  const { changes } = prepared.statement.run(...parameters)
-  return { rows: [], changes: BigInt(changes) }
+  const { changes, lastInsertRowid } = prepared.statement.run(...parameters)
+  return { rows: [], changes: BigInt(changes), lastId: Number(lastInsertRowid) }
 }
 
 /**

@@ -63,8 +63,9 @@ export const sqliteHotPaths = ({
     async insertToken(token, clientVersion) {
       if (clientVersion !== undefined) throw new ClientChanged()
       const parameters = tokenCodec.toCells(token)
-      const id = await inTransaction(() => writer.now(insertToken, parameters).rows[0]?.id)
-      return id as number | undefined
+      return (await inTransaction(() => writer.insert(insertToken, parameters))) as
+        | number
+        | undefined
     },
 
     async insertWithToken(rows) {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
+import { auditCodec } from '../../../model/entities/audit-event.ts'
 import { authorizationCodec } from '../../../model/entities/authorization.ts'
 import { clientLoginCodec } from '../../../model/entities/client-login.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import type { ReservedIds } from '../../../model/redemption.ts'
 import type { AuthorizedToken } from '../../contract/authorizations.ts'
 import { UniqueViolation } from '../../contract/errors.ts'
-import { auditColumnNames, toRow as toAuditRow } from '../audit.ts'
 import { liveConsents } from '../consents.ts'
 import type { TableHandle } from '../handle.ts'
 import { liveSessions } from '../sessions.ts'
@@ -16,9 +16,9 @@ import type { SqliteDatabase } from './database.ts'
 export const insertInto = (table: string, columns: readonly string[]): string =>
   `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
 
-export const insertToken = `${insertInto('oauth2server_token', tokenCodec.columns)} on conflict do nothing returning id`
+export const insertToken = `${insertInto('oauth2server_token', tokenCodec.columns)} on conflict do nothing`
 const insertLogin = insertInto(clientLoginCodec.table, clientLoginCodec.columns)
-const insertEvent = insertInto('oauth2server_audit', auditColumnNames)
+const insertEvent = insertInto(auditCodec.table, auditCodec.columns)
 
 /**
  * Returns the function that inserts an authorization with its token and its event, in a transaction that holds the write
@@ -26,9 +26,11 @@ const insertEvent = insertInto('oauth2server_audit', auditColumnNames)
  */
 export const insertsWithToken = (
   handle: TableHandle,
-  writer: Pick<SqliteDatabase, 'now'>,
+  writer: Pick<SqliteDatabase, 'insert'>,
 ): ((rows: AuthorizedToken) => ReservedIds | undefined) => {
-  const given = (name: string) => sql.raw<never>(`(select ${name} from given)`)
+  const { columns } = authorizationCodec
+  const parameters = [...columns, 'consent_id', 'consent_scopes', 'session_id', 'most']
+  const given = (name: string) => sql.raw<never>(`?${parameters.indexOf(name) + 1}`)
   const consent = liveConsents(handle)
     .clearSelect()
     .select('s.id')
@@ -43,42 +45,29 @@ export const insertsWithToken = (
       )`,
     )
   const session = liveSessions(handle).select('s.id').where('s.id', '=', given('session_id'))
-  const { columns } = authorizationCodec
-  const names = columns.join(', ')
   // The order of the index `authorization_by_user`, so that the database does not sort the rows.
   const insertAuthorization = sql`
-    with given (${sql.raw(names)}, consent_id, consent_scopes, session_id, most) as materialized (
-      select ${sql.raw(columns.map(() => '?').join(', '))}, ?, ?, ?, ?
-    )
-    insert into oauth2server_authorization (${sql.raw(names)})
-    select ${sql.raw(names)} from given as n
+    insert into oauth2server_authorization (${sql.raw(columns.join(', '))})
+    select ${sql.join(columns.map(given))}
     where exists ${consent}
-    and (session_id is null or exists ${session})
+    and (${given('session_id')} is null or exists ${session})
     and not exists (
       select 1 from oauth2server_authorization as a
-      where a.user_id = n.user_id and a.client_key = n.client_key and a.revoked_at is null
+      where a.user_id = ${given('user_id')} and a.client_key = ${given('client_key')} and a.revoked_at is null
       order by a.revoked_at desc, a.id desc limit 1 offset ${given('most')} - 1
     )
-    on conflict (code_digest) do nothing returning id`.compile(handle.read).sql
+    on conflict (code_digest) do nothing`.compile(handle.read).sql
   return ({ authorization, tokenOf, eventOf, login, consent, sessionId, most }) => {
     const values = authorizationCodec.toCells(authorization)
     const scopes = JSON.stringify(consent.scopes)
     const conditions = [consent.id, scopes, sessionId, most]
-    const inserted = writer.now(insertAuthorization, [...values, ...conditions]).rows[0]
-    if (!inserted) return undefined
-    const authorizationId = inserted.id as number
-    const token = tokenCodec.toCells(tokenOf(authorizationId))
-    const tokenId = writer.now(insertToken, token).rows[0]?.id
+    const authorizationId = writer.insert(insertAuthorization, [...values, ...conditions])
+    if (authorizationId === undefined) return undefined
+    const tokenId = writer.insert(insertToken, tokenCodec.toCells(tokenOf(authorizationId)))
     if (tokenId === undefined) throw new UniqueViolation()
-    const ids = { authorizationId, tokenId: tokenId as number }
-    if (login) {
-      writer.now(insertLogin, clientLoginCodec.toCells({ ...login, authorizationId }))
-    }
-    const event = toAuditRow(eventOf(ids))
-    writer.now(
-      insertEvent,
-      auditColumnNames.map((name) => event[name]),
-    )
+    const ids = { authorizationId, tokenId }
+    if (login) writer.insert(insertLogin, clientLoginCodec.toCells({ ...login, authorizationId }))
+    writer.insert(insertEvent, auditCodec.toCells(eventOf(ids)))
     return ids
   }
 }
