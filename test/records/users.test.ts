@@ -102,6 +102,15 @@ describe('user', () => {
     await expect(app.server.users.setPassword(user.id, 'short')).rejects.toThrow(InvalidField)
   })
 
+  test('can log in if the e-mail address changed while the new password was hashed [T4811]', async () => {
+    const { users } = app.server
+    const { id } = await create()
+    const setting = users.setPassword(id, 'the new password')
+    expect(await users.setEmail(id, 'moved@example.org')).toBe(true)
+    expect(await setting).toBe(true)
+    expect((await users.withPassword('moved@example.org', 'the new password'))?.id).toBe(id)
+  })
+
   describe('an inactive user', () => {
     test('decision §5.3 has no valid tokens from the next request until the user is reactivated', async () => {
       const user = await create()

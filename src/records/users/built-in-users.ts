@@ -163,7 +163,14 @@ export const hasStill = async (
   context: RecordsContext,
 ): Promise<boolean> => {
   const user = await intact(await context.store.users.find(id), context)
-  if (!user) return false
+  return user !== undefined && hasHash(user, passwordHash, context)
+}
+
+const hasHash = (
+  user: UserWithPassword,
+  passwordHash: string,
+  context: RecordsContext,
+): boolean => {
   if (user.passwordHash === passwordHash) return true
   const checked = hashOf({ ...user, passwordHash }, context)
   return checked !== undefined && checked === hashOf(user, context)
@@ -183,10 +190,9 @@ export const resetPassword = (
 ): Promise<boolean> =>
   withinTransaction(context, async (tx) => {
     // Reading in the transaction locks the row, so that only one of two concurrent resets finds this mark.
-    if ((await builtInUsers.passwordMark(id, tx)) !== mark) return false
-    const user = await builtInUsers.find(id, tx)
-    if (!user) return false
-    await writePassword(user, sealedHash(user, hash, tx), tx)
+    const user = await intact(await tx.store.users.find(id), tx)
+    if (!user?.active || passwordMarkOf(user, tx) !== mark) return false
+    await writePassword(user, hash, tx)
     return user.emailVerified || changeUser(id, 'user.email_verified', { emailVerified: true }, tx)
   })
 
@@ -203,37 +209,32 @@ export const setPassword = async (
   kept?: { readonly passwordHash: string | null; readonly session: Digest },
 ): Promise<boolean> => {
   mustBeBuiltIn(context)
-  const { store, passwords, requester } = context
-  const row = await store.users.find(id)
-  const user = row && (await openSealed(row, context))
-  if (row && !user) return false
+  const { passwords, requester } = context
   const hash = await passwords.hash(validPassword(password), requester())
-  const passwordHash = sealedHash({ id, email: user?.email ?? '' }, hash, context)
-  return store.transaction(async (tx) => {
-    const within = { ...context, store: tx }
-    const { passwordHash: before } = kept ?? {}
-    if (before && !(await hasStill(id, before, within))) return false
-    return writePassword({ ...user, id }, passwordHash, within, kept?.session)
+  return withinTransaction(context, async (tx) => {
+    const user = await intact(await tx.store.users.find(id), tx)
+    if (!user || (kept?.passwordHash && !hasHash(user, kept.passwordHash, tx))) return false
+    await writePassword(user, hash, tx, kept?.session)
+    return true
   })
 }
 
 const writePassword = async (
-  user: Pick<User, 'id'> & Partial<Pick<User, 'email'>>,
-  passwordHash: string,
-  { store, audit }: RecordsContext,
+  user: User,
+  hash: string,
+  context: RecordsContext,
   keptSession?: Digest,
-): Promise<boolean> => {
-  // Change the password first: the statement waits for concurrent logins, so their sessions are then also deleted.
-  const isSet = await store.users.update(user.id, { passwordHash })
+): Promise<void> => {
+  const { store, audit } = context
+  // Reading the user has waited for concurrent logins, so their sessions are also deleted.
+  await store.users.update(user.id, { passwordHash: sealedHash(user, hash, context) })
   const count = await store.sessions.delete({
     userId: user.id,
     ...(keptSession && { id: { not: keptSession } }),
   })
-  if (!isSet) return false
   await audit.add(store, 'user.password_changed', { ...ofUser(user), details: {} })
   const details = { reason: 'password', count }
   if (count > 0) await audit.add(store, 'session.ended', { ...ofUser(user), details })
-  return true
 }
 
 /**
