@@ -231,9 +231,6 @@ export const isWithin = (inner: readonly string[], outer: readonly string[]): bo
   return inner.every((scope) => allowed.has(scope))
 }
 
-export const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
-  isWithin(one, other) && isWithin(other, one)
-
 /**
  * Returns the requested scopes, or `otherwise` for a request without scopes. A parameter of blanks names no scope, so it
  * counts as omitted like an empty parameter (RFC 6749 §3.1). Ignores `offline_access` if `within` does not contain this

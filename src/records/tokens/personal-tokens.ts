@@ -14,7 +14,7 @@ import {
   whole,
 } from '../../model/members.ts'
 import { checkOverlap } from '../../model/overlap.ts'
-import { isSameSet, type ScopeRegistry } from '../../model/scope.ts'
+import type { ScopeRegistry } from '../../model/scope.ts'
 import { Token } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
@@ -32,7 +32,7 @@ import { earliestRow, type RecordsContext, retryOnCollision } from '../context.t
 import { refusedRow } from '../seals/refused-row.ts'
 import { endingOf, revokeToken } from './end-tokens.ts'
 import { openedAccess } from './token-finder.ts'
-import { earlier, sealedToken } from './token-row.ts'
+import { earlier, isSameSet, sealedToken } from './token-row.ts'
 
 /** The options of a new personal token. */
 export interface PersonalTokenOptions {

@@ -4,7 +4,6 @@ import { type Granted, type NewToken, refreshClaims } from '../../model/entities
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { RefreshRedemption } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
-import { isSameSet } from '../../model/scope.ts'
 import { type FoundToken, type IssuedToken, isActive, Token } from '../../model/token.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
 import { ofToken } from '../audit/audit-trail.ts'
@@ -13,7 +12,7 @@ import { endReused, findRotated } from './end-tokens.ts'
 import { insertChild } from './exchange-token.ts'
 import { sectorOfToken } from './sector-of-token.ts'
 import { findByRefresh, openedAccess, stateOf } from './token-finder.ts'
-import { endOfRefresh, issuedNow, save, sealedToken, secondsUntil } from './token-row.ts'
+import { endOfRefresh, isSameSet, issuedNow, save, sealedToken, secondsUntil } from './token-row.ts'
 
 /**
  * Redeems a refresh token. With the security profile `fapi2`, the refresh token of a confidential client does not

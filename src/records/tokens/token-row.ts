@@ -9,7 +9,7 @@ import {
 } from '../../model/entities/token.ts'
 import type { Redemption, RefreshRedemption, ReservedIds } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
-import { isSameSet, isWithin } from '../../model/scope.ts'
+import { isWithin } from '../../model/scope.ts'
 import { sectorOf, sectorSince } from '../../model/sector.ts'
 import { type IssuedToken, Token, type TokenSubject } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
@@ -125,6 +125,9 @@ const mintedAnew = async (
   expires === data.fields.expires && isSameSet(scopes, data.fields.scopes)
     ? data
     : minted(data, context)
+
+export const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
+  isWithin(one, other) && isWithin(other, one)
 
 const subjectOf = (request: Redemption): TokenSubject | null => {
   if (request.type === 'refresh') return request.current?.found.user ?? null
