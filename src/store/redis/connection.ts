@@ -4,7 +4,6 @@ import type { RedisAddress } from './address.ts'
 /** The commands of a client, for a single Redis or a cluster. */
 export interface Commands {
   put(key: string, ...values: readonly string[]): Promise<boolean>
-  replace(key: string, ...values: readonly string[]): Promise<boolean>
   take(key: string, ...values: readonly string[]): Promise<string | undefined>
   increment(key: string, ...values: readonly string[]): Promise<number>
   makeRoom(key: string, ...values: readonly string[]): Promise<readonly string[]>

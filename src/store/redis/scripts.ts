@@ -11,7 +11,10 @@ const parseCommand = (parser: CommandParser, key: string, ...values: readonly st
   parser.push(...values)
 }
 
-/** Arguments: value, expires_at, now, milliseconds to live. Returns 1, or 0 if the key has an unexpired value. */
+/**
+ * Arguments: value, expires_at, now, milliseconds to live. Returns 1, or 0 if the key has an unexpired value. If `now` is
+ * infinite, replaces this value.
+ */
 const put = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
@@ -20,18 +23,6 @@ if expires_at and tonumber(expires_at) > tonumber(ARGV[3]) then return 0 end
 if expires_at then redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[1], 'value', ARGV[1], 'expires_at', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return 1`,
-  parseCommand,
-  transformReply: (reply: unknown) => reply === 1,
-})
-
-/** Arguments: value, expires_at, milliseconds to live. */
-const replace = defineScript({
-  NUMBER_OF_KEYS: 1,
-  SCRIPT: `
-redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'value', ARGV[1], 'expires_at', ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`,
   parseCommand,
   transformReply: (reply: unknown) => reply === 1,
@@ -90,4 +81,4 @@ return surplus`,
  * Operations for which Redis has no command. The client sends the digest of a script. If Redis does not know the
  * digest, the client sends the whole script.
  */
-export const scripts = { put, replace, take, increment, makeRoom }
+export const scripts = { put, take, increment, makeRoom }

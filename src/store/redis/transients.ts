@@ -12,7 +12,7 @@ const margin = 60_000
 
 /** The operations on Redis: one command each, or one command for each key. */
 export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 'close'> => {
-  const life = (expiresAt: number, now: number): string =>
+  const lifeOf = (expiresAt: number, now: number): string =>
     String(Math.max(0, Math.ceil(expiresAt - now)) + margin)
   const get = async (key: string, now: number): Promise<string | undefined> => {
     const fields = ['value', 'expires_at']
@@ -24,7 +24,7 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
   const makeRoom = async (key: string, expiresAt: number, now: number, room?: Room) => {
     if (!room) return
     const owner = `${prefix}owner:${room.owner}`
-    const values = [key, `${expiresAt}`, `${room.most}`, life(expiresAt, now)]
+    const values = [key, `${expiresAt}`, `${room.most}`, lifeOf(expiresAt, now)]
     const excess = await run((redis) => redis.makeRoom(owner, ...values))
     await Promise.all(excess.map((one) => run((redis) => redis.del(prefix + one))))
   }
@@ -36,21 +36,22 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
       ? { count: Number(count), expiresAt: Number(expiresAt) }
       : undefined
   }
+  // Values that expire before `replacedUntil` are replaced.
+  const put = async (
+    [key, value, expiresAt, now, room]: Parameters<OpenTransients['put']>,
+    replacedUntil: string,
+  ) => {
+    const life = lifeOf(expiresAt, now)
+    const [isStored] = await Promise.all([
+      run((redis) => redis.put(prefix + key, value, `${expiresAt}`, replacedUntil, life)),
+      makeRoom(key, expiresAt, now, room),
+    ])
+    return isStored
+  }
   return {
-    async put(key, value, expiresAt, now, room) {
-      const [isStored] = await Promise.all([
-        run((redis) =>
-          redis.put(prefix + key, value, `${expiresAt}`, `${now}`, life(expiresAt, now)),
-        ),
-        makeRoom(key, expiresAt, now, room),
-      ])
-      return isStored
-    },
-    async set(key, value, expiresAt, now, room) {
-      await Promise.all([
-        run((redis) => redis.replace(prefix + key, value, `${expiresAt}`, life(expiresAt, now))),
-        makeRoom(key, expiresAt, now, room),
-      ])
+    put: (...values) => put(values, `${values[3]}`),
+    async set(...values) {
+      await put(values, 'inf')
     },
     get,
     // The client sends these commands without waiting for replies. In a cluster, a single command for all keys could
@@ -59,7 +60,7 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
     take: (key, now) => run((redis) => redis.take(prefix + key, `${now}`)),
     increment: (key, expiresAt, now, by = 1) =>
       run((redis) =>
-        redis.increment(prefix + key, `${expiresAt}`, `${now}`, life(expiresAt, now), `${by}`),
+        redis.increment(prefix + key, `${expiresAt}`, `${now}`, lifeOf(expiresAt, now), `${by}`),
       ),
     counts: (keys, now) => Promise.all(keys.map((key) => counted(key, now))),
     async delete(key) {
