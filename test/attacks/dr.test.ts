@@ -386,7 +386,7 @@ describe('DR-05 Flood', () => {
       dynamicRegistration: 'open',
       aroundStore: async (operation, run) => {
         const result = await run()
-        return operation.name === 'clients.countUnused' && pretended !== undefined
+        return operation.name === 'clients.countExpired' && pretended !== undefined
           ? (pretended as typeof result)
           : result
       },

@@ -83,8 +83,7 @@ const clients = async (store: Store): Promise<void> => {
   await store.clients.list('among', { clientIds: [clientId, 'other'] }, first)
   await store.clients.count('owned', { userId }, 10)
   await store.clients.count('matching', { text: 'text' }, 10)
-  await store.clients.countUnused(10, ['client_credentials'])
-  await store.clients.deleteUnused(now, 10, ['client_credentials'])
+  await expiring(store.clients, { before: now, inUse: ['client_credentials'] })
   await store.clients.endOwnTokens(clientId)
   await store.clients.deletePersonalOf(userId, now, 10)
   await store.clients.delete(clientId, 1)
@@ -268,7 +267,6 @@ const others = async ({
   await expiring(sweeperNotes, { kind: 'deleted token', at: 1 })
   await expiring(transientRows, 1)
   await audit.countExpired(1, 10)
-  await store.clients.countUnused(10, ['client_credentials'], 1)
   await everyRowOperation(secretKeys, { id: 'key', createdAt: 1 }, { id: 'key' })
   await audit.add(auditRow())
   await audit.addMany([auditRow(), auditRow()])
@@ -283,10 +281,10 @@ const others = async ({
     { event: 'login.failed', userId: 1, clientId: 'c', since: 0, until: 9 },
   ]
   for (const filter of filters) {
-    await audit.latest(filter, { after: null, limit: 10 })
-    await audit.latest(filter, { after: '9.9', limit: 10 })
-    await audit.earliest(filter, { after: null, limit: 10 })
-    await audit.earliest(filter, { after: '0.0', limit: 10 })
+    await audit.list('latest', filter, { after: null, limit: 10 })
+    await audit.list('latest', filter, { after: '9.9', limit: 10 })
+    await audit.list('earliest', filter, { after: null, limit: 10 })
+    await audit.list('earliest', filter, { after: '0.0', limit: 10 })
   }
   await audit.rows({ after: null }, 10)
   await audit.rows({ after: 1, until: 5 }, 10)

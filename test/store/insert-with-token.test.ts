@@ -46,7 +46,7 @@ describe.each(Object.entries(newDatabase))('%s: a code is redeemed at once', (na
     return {
       made,
       token: made && (await store.tokens.find({ authorizationId: made.id }, { lock: 'change' })),
-      events: (await store.audit.latest({ clientId }, { after: null, limit: 10 })).items,
+      events: (await store.audit.list('latest', { clientId }, { after: null, limit: 10 })).items,
     }
   }
 

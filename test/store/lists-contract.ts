@@ -572,10 +572,12 @@ export const listsContract = (
         const two = auditRow({ clientId, at: 11, isRoutine: true, ...blank })
         await store.audit.add(one)
         await store.audit.addMany([two, { ...one, at: 10 }])
-        const { items, next } = await other.audit.latest({ clientId }, whole)
+        const { items, next } = await other.audit.list('latest', { clientId }, whole)
         expect(items).toEqual([kept(two), kept({ ...one, at: 10 }), kept(one)])
         expect(next).toBeNull()
-        expect((await other.audit.earliest({ clientId }, whole)).items).toEqual(items.toReversed())
+        expect((await other.audit.list('earliest', { clientId }, whole)).items).toEqual(
+          items.toReversed(),
+        )
       })
 
       test('auditCounts lists sums over all processes in pages, and replaces totals [T1708]', async () => {
@@ -624,7 +626,10 @@ export const listsContract = (
         const clientId = text()
         const many = Array.from({ length: 1_201 }, (_, at) => auditRow({ clientId, at }))
         await store.audit.addMany(many)
-        const all = await allPages((cursor) => other.audit.latest({ clientId }, cursor), 400)
+        const all = await allPages(
+          (cursor) => other.audit.list('latest', { clientId }, cursor),
+          400,
+        )
         expect(all.map(({ at }) => at)).toEqual(many.map(({ at }) => at).toReversed())
         const bad = { ...auditRow({ clientId }), event: null as never }
         await expect(store.audit.addMany([...many, bad])).rejects.toThrow()
@@ -636,7 +641,7 @@ export const listsContract = (
           }),
         ).rejects.toThrow('the act fails')
         expect(
-          (await other.audit.latest({ clientId }, { ...whole, limit: 9_999 })).items,
+          (await other.audit.list('latest', { clientId }, { ...whole, limit: 9_999 })).items,
         ).toHaveLength(1_201)
       })
 
@@ -645,16 +650,19 @@ export const listsContract = (
         const userId = text()
         for (const at of [5, 5, 5, 6, 6, 7]) await store.audit.add(auditRow({ userId, at }))
         for (const limit of [1, 2, 4]) {
-          const latest = await allPages((cursor) => other.audit.latest({ userId }, cursor), limit)
+          const latest = await allPages(
+            (cursor) => other.audit.list('latest', { userId }, cursor),
+            limit,
+          )
           const earliest = await allPages(
-            (cursor) => other.audit.earliest({ userId }, cursor),
+            (cursor) => other.audit.list('earliest', { userId }, cursor),
             limit,
           )
           expect(latest.map(({ at }) => at)).toEqual([7, 6, 6, 5, 5, 5])
           expect(earliest).toEqual(latest.toReversed())
         }
         const wrong = { after: '7.x-y', limit: 10 }
-        expect((await other.audit.latest({ userId }, wrong)).items).toHaveLength(6)
+        expect((await other.audit.list('latest', { userId }, wrong)).items).toHaveLength(6)
       })
 
       test('finds exactly the matching events', async () => {
@@ -667,7 +675,7 @@ export const listsContract = (
         await store.audit.add(auditRow({ clientId, at: 3, isRoutine: true }))
         await store.audit.add(auditRow({ userId, at: 4, isRoutine: true }))
         const found = async (filter: AuditFilter) =>
-          (await other.audit.latest(filter, whole)).items.map(({ at }) => at)
+          (await other.audit.list('latest', filter, whole)).items.map(({ at }) => at)
         expect(await found({ userId })).toEqual([4, 2, 1])
         expect(await found({ userId, withoutRoutine: true })).toEqual([2, 1])
         expect(await found({ clientId })).toEqual([3, 1])
@@ -681,7 +689,9 @@ export const listsContract = (
         const { store, other } = open()
         const clientId = text()
         await store.audit.addMany([1, 2, 3].map((at) => auditRow({ clientId, at, seal: 's' })))
-        const ids = (await other.audit.earliest({ clientId }, whole)).items.map(({ id }) => id)
+        const ids = (await other.audit.list('earliest', { clientId }, whole)).items.map(
+          ({ id }) => id,
+        )
         const [first = 0, second = 0, third = 0] = ids
         const rows = await other.audit.rows({ after: first - 1, until: third }, 2)
         expect(rows.map(({ id, seal }) => [id, seal])).toEqual([
@@ -694,10 +704,10 @@ export const listsContract = (
         expect(mark.id).toBeGreaterThanOrEqual(third)
         await vi.waitFor(async () => expect(await other.audit.isSettled(mark)).toBe(true))
         await store.audit.add(auditRow({ clientId, at: 2, seal: 's' }))
-        const copy = (await other.audit.latest({ clientId }, whole)).items[1]?.id ?? 0
+        const copy = (await other.audit.list('latest', { clientId }, whole)).items[1]?.id ?? 0
         expect(await other.audit.copies({ after: first - 1, until: copy })).toEqual([copy])
         while ((await store.audit.deleteUpTo(first, 1)) > 0);
-        expect((await other.audit.earliest({ clientId }, whole)).items).toHaveLength(3)
+        expect((await other.audit.list('earliest', { clientId }, whole)).items).toHaveLength(3)
       })
     })
   })

@@ -22,7 +22,7 @@ interface Statement {
 
 /** The operations that may scan a table or a whole index, and why the scan is acceptable. */
 const allowed: Readonly<Record<string, string>> = {
-  'clients.countUnused':
+  'clients.countExpired':
     'reads the index of the clients that registered themselves, whose number is limited',
   'tokens.list matching': 'reads the primary key up to the limit if no text is given',
   'tokens.summaries matching':
@@ -30,8 +30,8 @@ const allowed: Readonly<Record<string, string>> = {
   'tokens.count matching': 'reads an index up to the limit if no text is given',
   'audit.rows': 'reads the primary key up to the limit',
   'auditCheckpoints.select': 'reads the primary key up to the limit',
-  'audit.latest': 'reads the index of the time up to the limit if no filter is set',
-  'audit.earliest': 'reads the index of the time up to the limit if no filter is set',
+  'audit.list latest': 'reads the index of the time up to the limit if no filter is set',
+  'audit.list earliest': 'reads the index of the time up to the limit if no filter is set',
   'auditCounts.list':
     'reads the primary key up to the limit; only the command line and the application call it',
   'removals.idsInUse': 'reads an index up to the limit; the sweeper reads one batch in each run',

@@ -5,8 +5,8 @@ const fields = {
   kind: text<'client' | 'user'>() as Field<'client' | 'user', 'client' | 'user'>,
   key: number(),
   /**
-   * The time of the deletion, in milliseconds since the epoch. For a client that `deleteUnused` deleted, the value of
-   * its parameter `before`.
+   * The time of the deletion, in milliseconds since the epoch. For an unused client, the time before
+   * which it was created.
    */
   at: number(),
 }

@@ -218,12 +218,12 @@ const rulesFor = (
 /** Deletes the oldest unused clients if too many exist, so that a flood of registrations cannot fill the table. */
 const deleteExcessClients = async (server: ServerContext): Promise<void> => {
   const { store, log, clock } = server
-  const inUse = grantTypesOfClients(server)
-  const before = registrations.get(server) ?? 0
-  registrations.set(server, before + 1)
-  if (before % batchSize !== 0) return
-  if ((await store.clients.countUnused(maxUnused, inUse)) < maxUnused) return
-  const deleted = await store.clients.deleteUnused(clock() + 1, batchSize, inUse)
+  const earlier = registrations.get(server) ?? 0
+  registrations.set(server, earlier + 1)
+  if (earlier % batchSize !== 0) return
+  const unused = { before: clock() + 1, inUse: grantTypesOfClients(server) }
+  if ((await store.clients.countExpired(unused, maxUnused)) < maxUnused) return
+  const deleted = await store.clients.deleteExpired(unused, batchSize)
   log({
     level: 'warn',
     event: 'registration.full',

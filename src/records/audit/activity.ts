@@ -52,7 +52,7 @@ export class Activity {
   ): Promise<Page<AuditRecord>> {
     const { store } = this.#context
     const filter = { ...search, userId, withoutRoutine: true }
-    const { items, next } = await store.audit.latest(filter, cursor)
+    const { items, next } = await store.audit.list('latest', filter, cursor)
     const earliest = await earliestRow(userId, this.#context)
     return { items: items.filter(({ at }) => at >= earliest), next }
   }
@@ -64,12 +64,12 @@ export class Activity {
   ): Promise<readonly AuditRecord[]> {
     const cursor = { after: null, limit }
     const { store } = this.#context
-    return (await store.audit.latest({ ...filter, withoutRoutine: true }, cursor)).items
+    return (await store.audit.list('latest', { ...filter, withoutRoutine: true }, cursor)).items
   }
 
   /** Lists the events that match a search, the latest first. */
   async search(search: ActivitySearch, cursor: Cursor): Promise<Page<AuditRecord>> {
-    return this.#context.store.audit.latest(await this.#filter(search), cursor)
+    return this.#context.store.audit.list('latest', await this.#filter(search), cursor)
   }
 
   /** Yields the pages of a list of events, with at most `limit` events in total. */
@@ -94,7 +94,7 @@ export class Activity {
   async *all(search: ActivitySearch = {}): AsyncGenerator<AuditRecord, void, void> {
     const filter = await this.#filter(search)
     const { audit } = this.#context.store
-    yield* itemsOfPages(readAtOnce, (cursor) => audit.earliest(filter, cursor))
+    yield* itemsOfPages(readAtOnce, (cursor) => audit.list('earliest', filter, cursor))
   }
 
   /**

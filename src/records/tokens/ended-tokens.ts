@@ -159,7 +159,11 @@ export class EndedTokens {
   async #isFinal({ userId, endedAt }: KeptTokens, { audit }: Store): Promise<boolean> {
     const since = endedAt - clockMargin
     for (const event of finalEvents) {
-      const { items } = await audit.latest({ userId, event, since }, { after: null, limit: 1 })
+      const { items } = await audit.list(
+        'latest',
+        { userId, event, since },
+        { after: null, limit: 1 },
+      )
       if (items.length > 0) return true
     }
     return false

@@ -65,11 +65,8 @@ export const sweeperKinds = (
   const idle = { now, idleSince: before(sessionIdleExpiresIn) }
   // 0 stands for rows that do not expire.
   const auditEnd = auditExpiresIn === 0 ? null : before(auditExpiresIn) - 1
-  const unusedBefore = unusedClientExpiresIn === 0 ? null : before(unusedClientExpiresIn)
-  const unusedClients: Expiring = {
-    deleteExpired: (end, limit) => store.clients.deleteUnused(end, limit, inUse),
-    countExpired: (end, max) => store.clients.countUnused(max, inUse, end),
-  }
+  const unused =
+    unusedClientExpiresIn === 0 ? null : { before: before(unusedClientExpiresIn), inUse }
   return [
     expired(store.tokens, now, 'tokens', 'expired, and cannot be refreshed'),
     expired(store.authorizations, now, 'authorizations', 'their last token has expired'),
@@ -89,7 +86,7 @@ export const sweeperKinds = (
       },
     },
     expired(store.auditCounts, auditEnd),
-    expired(unusedClients, unusedBefore, 'clients', 'registered themselves, and have no tokens'),
+    expired(store.clients, unused, 'clients', 'registered themselves, and have no tokens'),
     ...(['deleted token', 'restored token', 'leaked token'] as const).map((kind) =>
       expired(store.sweeperNotes, { kind, at: now - noteLifetime - 1 }),
     ),

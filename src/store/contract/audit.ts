@@ -45,10 +45,12 @@ export interface AuditStore extends Pick<Expiring, 'countExpired'> {
   add(event: SealedAuditEvent): Promise<void>
   /** Adds either all events or no event. */
   addMany(events: readonly SealedAuditEvent[]): Promise<void>
-  /** Returns a page of events, the latest first. */
-  latest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
-  /** Returns a page of events, the earliest first. */
-  earliest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
+  /** Returns a page of events in the order of their times: the `latest` or the `earliest` first. */
+  list(
+    first: 'latest' | 'earliest',
+    filter: AuditFilter,
+    cursor: Cursor,
+  ): Promise<Page<AuditRecord>>
   /** Returns at most `limit` rows with IDs above `after`, and up to `until` if it is set, in ascending order. */
   rows(
     range: { readonly after: number | null; readonly until?: number },

@@ -1,6 +1,7 @@
 import type { Digest } from '../../crypto/digest.ts'
 import type { ClientFields, SealedClient } from '../../model/entities/client.ts'
 import type { UserId } from '../../model/user.ts'
+import type { Expiring } from './expiring.ts'
 import type { List, Listed } from './page.ts'
 import type { Reads, Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
@@ -61,11 +62,26 @@ export interface ClientConditions {
   readonly registrationToken: Digest
 }
 
-/** `find` finds a client by its ID or by these values. Inside a transaction, it locks the row. */
+/**
+ * Unused clients that were created before a time. An unused client was not registered by a user, and has no token, no
+ * authorization and no consent. Clients that are verified, disabled or pinned never count as unused.
+ */
+export interface UnusedClients {
+  /** Milliseconds since the epoch. `deleteExpired` stores this time as the time of the deletion. */
+  readonly before: number
+  /**
+   * Clients that may use one of these grant types never count as unused, because they may request new tokens after all
+   * their tokens have expired. A client without `grant_types` may use every grant type.
+   */
+  readonly inUse: readonly string[]
+}
+
+/** A client expires if it is unused. `find` finds a client by its ID or by these values. Inside a transaction, it locks the row. */
 export interface ClientStore
   extends Pick<Rows<SealedClient>, 'insert'>,
     Pick<Reads<ClientWithOwner, ClientConditions, string>, 'find'>,
-    Listed<ClientLists> {
+    Listed<ClientLists>,
+    Expiring<UnusedClients> {
   /**
    * Replaces all fields of the client, including its ID. If the key changes, the tokens, authorizations and consents of
    * the former key become invisible immediately, and are deleted later. The logo of a verified client is assigned to
@@ -88,16 +104,6 @@ export interface ClientStore
    * exchanged from them. The rows of these tokens remain until the tokens expire.
    */
   endOwnTokens(clientId: string): Promise<void>
-  /**
-   * Deletes at most `limit` unused clients that were created before a time. An unused client was not registered by a
-   * user, and has no token, no authorization and no consent. Clients that are verified, disabled or pinned never count
-   * as unused.
-   * @param inUse Clients that may use one of these grant types never count as unused, because they may request new
-   *   tokens after all their tokens have expired. A client without `grant_types` may use every grant type.
-   */
-  deleteUnused(before: number, limit: number, inUse: readonly string[]): Promise<number>
-  /** Counts, up to `max`, the clients that `deleteUnused` would delete. Without `before`, counts clients of any age. */
-  countUnused(max: number, inUse: readonly string[], before?: number): Promise<number>
   /** Counts, up to `max`, the tokens of each client. Omits personal, internal and exchanged tokens. */
   countTokens(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>
 }

@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
-import type { AuditRecord } from '../../model/audit-event.ts'
 import { auditCodec, auditColumns } from '../../model/entities/audit-event.ts'
-import type { AuditFilter, AuditStore } from '../contract/audit.ts'
-import type { Cursor, Page } from '../contract/page.ts'
+import type { AuditStore } from '../contract/audit.ts'
 import { expiring } from './expiring.ts'
 import { type Handle, prepared, valuesOf } from './handle.ts'
 import { page, placeOf } from './page.ts'
@@ -64,34 +62,6 @@ export const sqlAudit = (handle: Handle): AuditStore => {
     return true
   }
 
-  const listed = async (
-    { event, userId, clientId, tokenId, address, withoutRoutine, since, until }: AuditFilter,
-    { after, limit }: Cursor,
-    order: 'asc' | 'desc',
-  ): Promise<Page<AuditRecord>> => {
-    const [at, id] = placeOf(after) ?? []
-    const hasPlace = id !== undefined && /^\d{1,15}$/.test(id)
-    const isAfter = order === 'asc' ? sql`>` : sql`<`
-    const rows = await read
-      .selectFrom('oauth2server_audit')
-      .selectAll()
-      .$if(event !== undefined, (q) => q.where('event', '=', event ?? ''))
-      .$if(userId !== undefined, (q) => q.where('user_id', '=', String(userId)))
-      .$if(clientId !== undefined, (q) => q.where('client_id', '=', clientId ?? ''))
-      .$if(tokenId !== undefined, (q) => q.where('token_id', '=', tokenId ?? 0))
-      .$if(address !== undefined, (q) => q.where('address', '=', address ?? ''))
-      // Use a literal instead of a parameter, so that the planner can use the partial index with the same condition.
-      .$if(withoutRoutine === true, (q) => q.where(sql<boolean>`is_routine = 0`))
-      .$if(since !== undefined, (q) => q.where('at', '>=', since ?? 0))
-      .$if(until !== undefined, (q) => q.where('at', '<', until ?? 0))
-      .$if(hasPlace, (q) => q.where(sql<boolean>`(at, id) ${isAfter} (${at}, ${Number(id)})`))
-      .orderBy('at', order)
-      .orderBy('id', order)
-      .limit(limit + 1)
-      .execute()
-    return page(rows, limit, auditCodec.fromRow, ({ at, id }) => [at, String(id)])
-  }
-
   return {
     async add(event) {
       await add(...auditCodec.toCells(event))
@@ -104,9 +74,34 @@ export const sqlAudit = (handle: Handle): AuditStore => {
       if (events.length > 0) await insertAll(JSON.stringify(events.map(toRow)))
     },
 
-    latest: (filter, cursor) => listed(filter, cursor, 'desc'),
-
-    earliest: (filter, cursor) => listed(filter, cursor, 'asc'),
+    async list(
+      first,
+      { event, userId, clientId, tokenId, address, withoutRoutine, since, until },
+      { after, limit },
+    ) {
+      const order = first === 'latest' ? 'desc' : 'asc'
+      const [at, id] = placeOf(after) ?? []
+      const hasPlace = id !== undefined && /^\d{1,15}$/.test(id)
+      const isAfter = order === 'asc' ? sql`>` : sql`<`
+      const rows = await read
+        .selectFrom('oauth2server_audit')
+        .selectAll()
+        .$if(event !== undefined, (q) => q.where('event', '=', event ?? ''))
+        .$if(userId !== undefined, (q) => q.where('user_id', '=', String(userId)))
+        .$if(clientId !== undefined, (q) => q.where('client_id', '=', clientId ?? ''))
+        .$if(tokenId !== undefined, (q) => q.where('token_id', '=', tokenId ?? 0))
+        .$if(address !== undefined, (q) => q.where('address', '=', address ?? ''))
+        // Use a literal instead of a parameter, so that the planner can use the partial index with the same condition.
+        .$if(withoutRoutine === true, (q) => q.where(sql<boolean>`is_routine = 0`))
+        .$if(since !== undefined, (q) => q.where('at', '>=', since ?? 0))
+        .$if(until !== undefined, (q) => q.where('at', '<', until ?? 0))
+        .$if(hasPlace, (q) => q.where(sql<boolean>`(at, id) ${isAfter} (${at}, ${Number(id)})`))
+        .orderBy('at', order)
+        .orderBy('id', order)
+        .limit(limit + 1)
+        .execute()
+      return page(rows, limit, auditCodec.fromRow, ({ at, id }) => [at, String(id)])
+    },
 
     async rows({ after, until }, limit) {
       const rows = await read

@@ -9,12 +9,14 @@ import type {
   ClientSummary,
   ClientWithOwner,
   RecalledClient,
+  UnusedClients,
 } from '../contract/clients.ts'
 import type { List } from '../contract/page.ts'
 import type { Reads } from '../contract/rows.ts'
 import type { Store } from '../store.ts'
 import { followClient } from './client-logos.ts'
 import { clientVersion } from './client-version.ts'
+import { countRows } from './count.ts'
 import { byKey, type Handle, holds, lookup, onceFor } from './handle.ts'
 import { type ListQueries, listed } from './listed.ts'
 import { noteRemovals } from './removals.ts'
@@ -153,7 +155,7 @@ export const sqlClients = (
     },
   }
 
-  const unused = (inUse: readonly string[]) =>
+  const unused = ({ before, inUse }: UnusedClients, limit: number) =>
     read
       .selectFrom('oauth2server_client as c')
       .select('c.client_key')
@@ -199,6 +201,9 @@ export const sqlClients = (
           ),
         ),
       )
+      .where('c.created_at', '<', before)
+      .orderBy('c.created_at')
+      .limit(limit)
 
   // One index covers all conditions, so a count up to a limit reads no more index entries than this limit.
   const usersOf = (clientKey: RawBuilder<number>) =>
@@ -325,36 +330,22 @@ export const sqlClients = (
         .execute()
     },
 
-    async deleteUnused(before, limit, inUse) {
-      const old = unused(inUse)
-        .where('c.created_at', '<', before)
-        .orderBy('c.created_at')
-        .limit(limit)
+    async deleteExpired(which, limit) {
       const deleted = await purge
         .deleteFrom('oauth2server_client')
-        .where('client_key', 'in', old)
+        .where('client_key', 'in', unused(which, limit))
         .returning('client_key')
         .execute()
       // The deleted clients had no tokens, authorizations or consents, but a concurrent request may be adding some.
       // Note the keys, so that the sweeper deletes these rows.
       const keys = deleted.map(({ client_key }) => client_key)
-      await noteRemovals(purge, 'client', keys, before)
+      await noteRemovals(purge, 'client', keys, which.before)
       return deleted.length
     },
 
-    async countUnused(max, inUse, before) {
-      // This query may read thousands of rows, so use the connection for slow work. For a SQLite file, this connection
-      // runs in a separate thread.
-      const some = unused(inUse)
-        .$if(before !== undefined, (q) => q.where('c.created_at', '<', before ?? 0))
-        .orderBy('c.created_at')
-        .limit(max)
-      const { count } = await purge
-        .selectFrom(some.as('u'))
-        .select((c) => c.fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow()
-      return Number(count)
-    },
+    // This query may read thousands of rows, so use the connection for slow work. For a SQLite file, this connection
+    // runs in a separate thread.
+    countExpired: (which, max) => countRows(purge, unused(which, max)),
 
     async countTokens(clientIds, max) {
       if (clientIds.length === 0) return new Map()
