@@ -8,7 +8,7 @@ import { returnsAccessToken, returnsCode } from '../../../model/response-type.ts
 import type { IssuedToken } from '../../../model/token.ts'
 import type { AuthorizationIssue } from '../../plug-ins/extension.ts'
 import type { ServerContext } from '../../server-context.ts'
-import { issueToken } from '../token/issue-token.ts'
+import { issueToken } from '../token/token.ts'
 import { addedParameters, grantedResponse } from './authorization-response.ts'
 
 type ResponseParameters = Readonly<Record<string, string | undefined>>

@@ -3,6 +3,7 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
+import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import { userIdIn } from '../../../model/sector.ts'
 import type { IssuedToken, TokenSubject } from '../../../model/token.ts'
 import type { UserId } from '../../../model/user.ts'
@@ -18,7 +19,6 @@ import type { TokenRequest } from '../../plug-ins/grant.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { jsonResponse, responseHeaders } from '../responses/responses.ts'
-import { issueToken } from './issue-token.ts'
 
 /** The token endpoint. RFC 6749 §3.2. */
 export const tokenEndpoint: Endpoint = {
@@ -179,6 +179,27 @@ const redeemed = async (
     userId: userId === null ? null : await userIdIn(sector, userId, server),
     added: await addedMembers(issued, issue, server),
   }
+}
+
+/**
+ * Lets extensions restrict a redemption, and then issues its tokens. If an extension throws, no code or refresh token is
+ * consumed.
+ */
+export const issueToken = async (
+  issue: TokenIssue,
+  server: ServerContext,
+): Promise<IssuedToken> => {
+  let { redemption } = issue
+  for (const extension of server.extensions) {
+    if (extension.onTokenIssue)
+      redemption = await extension.onTokenIssue({ ...issue, redemption }, server)
+  }
+  // Requests to the authorization endpoint have no `grant_type`.
+  const grant = issue.params.optional('grant_type') ?? 'implicit'
+  return server.tokens.issue(redemption, grant).catch((error: unknown) => {
+    if (!(error instanceof ScopeDoesNotExists)) throw error
+    throw new OAuthError('invalid_scope', error.message, { cause: error })
+  })
 }
 
 const addedMembers = async (
