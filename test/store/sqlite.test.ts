@@ -83,7 +83,7 @@ describe('opening', () => {
     expect(await size()).toBeLessThan(grown / 2)
   })
 
-  test('copies the write-ahead log to the database file in another thread [T4811]', async () => {
+  test('copies the write-ahead log to the database file in another thread [T4812]', async () => {
     await using store = await open()
     // These writes take fewer than the 4,000 pages after which a commit copies the log itself.
     for (let time = 0; time < 600; time += 1)
