@@ -129,6 +129,12 @@ export const readsOf = <Row, Joined, Fields, Key>(
   const { table, alias, query, fromRow } = entity
   const termsOf = termsIn(entity, entity)
   const [key = ''] = entity.key
+  const selected = (condition: RawBuilder<boolean>, lock: Lock | undefined) => {
+    const rows = query().where(condition)
+    if (lock === undefined || !holds(handle)) return rows
+    const tables = [alias as never]
+    return lock === 'share' ? rows.forShare(tables) : rows.forNoKeyUpdate(tables)
+  }
   const select = async (where: object, lock?: Lock): Promise<readonly Row[]> => {
     const { rows } = await run<Joined>(
       handle,
@@ -136,20 +142,20 @@ export const readsOf = <Row, Joined, Fields, Key>(
       `${table} find ${lock}`,
       limited(termsOf(where), table),
       [],
-      (condition) => {
-        const selected = query().where(condition)
-        if (lock === undefined || !holds(handle)) return selected
-        const tables = [alias as never]
-        return lock === 'share' ? selected.forShare(tables) : selected.forNoKeyUpdate(tables)
-      },
+      (condition) => selected(condition, lock),
     )
     return rows.map(fromRow)
   }
   return {
     select: (where, { lock } = {}) => select(where, lock),
     async find(of, { lock } = {}) {
-      const where = typeof of === 'object' ? of : { [key]: of }
-      return (await select(where as object, lock))[0]
+      if (typeof of === 'object') return (await select(of as object, lock))[0]
+      // Requests find many rows by their keys, so build no condition.
+      const find = prepared(handle, handle.read, `${table} find by key ${lock}`, (value) =>
+        selected(sql`${sql.ref(`${alias}.${key}`)} = ${value}`, lock),
+      )
+      const { rows } = await find(of)
+      return rows[0] && fromRow(rows[0])
     },
   }
 }
