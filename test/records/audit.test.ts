@@ -1000,6 +1000,22 @@ test('a failing log does not prevent the queue from writing later events', async
   expect(items).toHaveLength(1)
 })
 
+test('scopes in another order are no change of a client [T4813]', async () => {
+  const { clients, activity } = app.server
+  const { client } = await clients.create({
+    name: 'Client',
+    redirectUris: ['https://client.example/callback'],
+    defaultScopes: ['notes:write', 'notes:read'],
+  })
+  const { clientId } = client
+  await clients.update(clientId, { defaultScopes: ['notes:read', 'notes:write'] })
+  await clients.update(clientId, { name: 'Renamed', defaultScopes: ['notes:write', 'notes:read'] })
+  const search = { clientId, event: 'client.edited' }
+  const { items } = await activity.search(search, { after: null, limit: 9 })
+  const changes = { name: ['Client', 'Renamed'] }
+  expect(items.map(({ details }) => details)).toEqual([{ fields: ['name'], changes }])
+})
+
 test('the queue writes waiting events after the store is available again, and close() attempts only one batch', async () => {
   const tries: number[] = []
   let isAway = true

@@ -1,3 +1,5 @@
+import { isSameSet } from '../tokens/token-row.ts'
+
 /** The text of a field before and after a change; a long text is shortened. */
 export type Change = readonly [before: string, after: string]
 
@@ -14,7 +16,7 @@ export const changesOf = <Fields extends object>(
 ) => {
   const changed = Object.entries(after)
     .map(([name, is]) => ({ name, was: before[name as keyof Fields] as unknown, is }))
-    .filter(({ was, is }) => is !== undefined && JSON.stringify(is) !== JSON.stringify(was))
+    .filter(({ name, was, is }) => is !== undefined && !isSame(name, was, is))
   const changes = changed
     .filter(({ name, was, is }) => !omitted.includes(name) && textOf(was) !== textOf(is))
     .map(({ name, was, is }): [string, Change] => [
@@ -26,6 +28,12 @@ export const changesOf = <Fields extends object>(
     changes: Object.fromEntries(changes),
   }
 }
+
+// The order of scopes has no meaning, and a form sends them in the order of the page.
+const isSame = (name: string, was: unknown, is: unknown): boolean =>
+  /scopes$/i.test(name) && Array.isArray(was) && Array.isArray(is)
+    ? isSameSet(was, is)
+    : JSON.stringify(was) === JSON.stringify(is)
 
 const snakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
