@@ -146,6 +146,7 @@ export const endReused = async (
   await endAuthorization(authorization, context, `${kind}.reused`)
   context.log({
     level: 'warn',
+    // Write out the names, because a test compares the log events in the code with those in the documentation.
     event: {
       authorization_code: 'authorization_code.reused',
       device_code: 'device_code.reused',

@@ -126,6 +126,7 @@ const mintedAnew = async (
     ? data
     : minted(data, context)
 
+/** Returns whether two lists contain the same values, in any order. */
 export const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
   isWithin(one, other) && isWithin(other, one)
 

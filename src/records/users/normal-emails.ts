@@ -29,7 +29,7 @@ export const normalizeEmails = async (context: RecordsContext): Promise<void> =>
   if (kept === 0) await store.sweeperNotes.delete({ kind })
 }
 
-/** Stores the normal form of the address. Returns false if there is none, or if another user has it. */
+/** Stores the address in normal form. Returns false if it has no normal form, or if another user has this address. */
 const isNormal = async ({ id, email: stored }: User, context: RecordsContext): Promise<boolean> => {
   const email = emailKey(stored)
   if (email === undefined || email === stored) return email === stored

@@ -19,8 +19,8 @@ export interface StoredLogo {
 
 /**
  * Stores the logos of verified clients. `clients.update` deletes the logo of an unverified client. If the key of a
- * verified client changes, `clients.update` assigns the logo to the new key. A fetch is requested by `requestedAt`, and
- * completed by null.
+ * verified client changes, `clients.update` assigns the logo to the new key. A time in
+ * `requestedAt` requests a fetch; null ends it.
  */
 export interface ClientLogoStore extends Rows<StoredClientLogo> {
   /**

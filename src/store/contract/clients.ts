@@ -76,7 +76,10 @@ export interface UnusedClients {
   readonly inUse: readonly string[]
 }
 
-/** A client expires if it is unused. `find` finds a client by its ID or by these values. Inside a transaction, it locks the row. */
+/**
+ * `find` finds a client by its ID or by a value of `ClientConditions`, and locks the row inside a transaction. A client
+ * expires if it is unused.
+ */
 export interface ClientStore
   extends Pick<Rows<SealedClient>, 'insert'>,
     Pick<Reads<ClientWithOwner, ClientConditions, string>, 'find'>,

@@ -4,9 +4,9 @@ import type { SqliteThread } from './thread.ts'
 
 /**
  * Returns the function that copies the write-ahead log to the database file, in another thread. A checkpoint waits for
- * the disk twice, and copies one to four pages for each request, which would take as long as the commits themselves. So
- * the first pass runs beside the writes. Only the second pass holds the writes back, for the few pages that they wrote
- * in the meantime: SQLite starts the log again if the log contains nothing else.
+ * the disk, and takes about as long as the commits since the last checkpoint. So the first pass runs beside the writes.
+ * The second pass delays the writes, and copies the few pages that were written during the first pass. Only after a
+ * complete copy can SQLite overwrite the log from its beginning.
  */
 export const checkpointsIn = (
   thread: SqliteThread,

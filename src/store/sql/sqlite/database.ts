@@ -13,17 +13,17 @@ import {
 const busyTimeout = 10
 const maxWait = 2_000
 /**
- * The number of statements after which a checkpoint is due. If they write, they usually write 1,000 to 1,500 pages of
+ * The number of statements after which a checkpoint is due. The statements of code exchanges write about 1,500 pages of
  * 4,096 bytes.
  */
 const statementsPerCheckpoint = 500
 /**
- * The size of the write-ahead log, in pages, from which each commit runs a checkpoint itself: if nothing else does, or
- * if the checkpoints of another thread fall behind.
+ * The size of the write-ahead log, in pages, from which each commit runs a checkpoint itself. The log reaches this size
+ * if no other thread runs checkpoints, or if they are too slow.
  */
 const autoCheckpoint = 4_000
 /**
- * The maximum size of the write-ahead log after a checkpoint, in bytes. The log usually has 4 to 16 MB, and grows while
+ * The maximum size of the write-ahead log after a checkpoint, in bytes. The log usually has at most 16 MB, and grows while
  * another program reads for a long time. The first write after the next checkpoint truncates the log.
  */
 const maxLogBytes = 8_388_608
