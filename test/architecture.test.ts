@@ -23,6 +23,7 @@ const ladder = [
   'records/',
   'pages/',
   'protocol/',
+  'account/',
   'server/',
   'index.ts',
   'adapters/',
@@ -153,6 +154,11 @@ const layers: readonly Layer[] = [
   },
   { file: ['protocol/openid/'], may: openid, types: ['settings/'] },
   {
+    file: ['account/'],
+    may: [...endpoints, 'account/', 'settings/limit-table.ts'],
+    types: ['settings/'],
+  },
+  {
     file: ['server/telemetry/'],
     may: [...ground, 'http/', 'settings/', ...storeContract, 'server/telemetry/'],
   },
@@ -200,6 +206,7 @@ const layers: readonly Layer[] = [
       'http/',
       'pages/',
       'protocol/',
+      'account/',
       'records/',
       'server/',
       'settings/',
@@ -241,7 +248,7 @@ const layers: readonly Layer[] = [
       'protocol/endpoints/operations/home.ts', // the start page, which only a standalone server has
       'records/context.ts', // the key of the records' context
       'records/tokens/ended-tokens.ts', // the deleted tokens, which `tokens delete` makes final
-      'protocol/endpoints/settings/wire.ts', // the JSON of records, which commands print like the settings API
+      'account/wire.ts', // the JSON of records, which commands print like the settings API
       'server/environment/',
     ],
     types: ['server/'],

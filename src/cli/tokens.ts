@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
+import { personalTokenToWire } from '../account/wire.ts'
 import type { AuthorizationServer, FoundToken, Token, User } from '../index.ts'
 import { itemsOfPages } from '../model/batches.ts'
-import { personalTokenToWire } from '../protocol/endpoints/settings/wire.ts'
 import { internals } from '../records/context.ts'
 import { blockRestoring, findEnded } from '../records/tokens/ended-tokens.ts'
 import { CommandError, shown, UsageError } from './errors.ts'

@@ -10,6 +10,7 @@ import { HttpResponse } from '../http/response.ts'
 import { checkHeaderLengths } from '../model/bounds.ts'
 import { siteNetworkOf } from '../model/network.ts'
 import { OAuthError } from '../model/oauth-error.ts'
+import { answerOnce } from '../protocol/endpoints/forms/repeated-form.ts'
 import { asksForPage, prefersJson } from '../protocol/endpoints/responses/prefers-json.ts'
 import {
   notFound,
@@ -17,7 +18,6 @@ import {
   problemOf,
   renderProblem,
 } from '../protocol/endpoints/responses/problem.ts'
-import { answerOnce } from '../protocol/endpoints/responses/repeated-form.ts'
 import { jsonResponse, movedResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { Endpoint } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'

@@ -1,12 +1,12 @@
+import { accountEndpoints } from '../account/built-in.ts'
+import { passwordPage } from '../account/password.ts'
+import { sessionsPage } from '../account/sessions.ts'
+import { verifyEmailPage } from '../account/verify-email.ts'
 import { builtInClientAuthentication } from '../protocol/client-authentication/built-in.ts'
 import { builtInEndpoints } from '../protocol/endpoints/built-in.ts'
 import { loginEndpoint } from '../protocol/endpoints/login/login.ts'
 import { logoutEndpoint } from '../protocol/endpoints/login/logout.ts'
 import { metricsEndpoint } from '../protocol/endpoints/operations/metrics.ts'
-import { settingsEndpoints } from '../protocol/endpoints/settings/built-in.ts'
-import { passwordPage } from '../protocol/endpoints/settings/password.ts'
-import { sessionsPage } from '../protocol/endpoints/settings/sessions.ts'
-import { verifyEmailPage } from '../protocol/endpoints/settings/verify-email.ts'
 import { openLinkEndpoint } from '../protocol/endpoints/user-links/open-link.ts'
 import {
   forgotPasswordEndpoint,
@@ -47,7 +47,7 @@ export const selectPlugIns = ({ options, settings, prometheus }: Prepared): Plug
     ...builtInEndpoints,
     ...sessionEndpoints,
     ...linkEndpoints,
-    ...settingsEndpoints,
+    ...accountEndpoints,
     ...(prometheus ? [metricsEndpoint(prometheus.scrape)] : []),
     ...extensions.flatMap(({ endpoints = [] }) => endpoints),
   ]

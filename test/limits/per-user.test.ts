@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { settingsEndpoints } from '../../src/protocol/endpoints/settings/built-in.ts'
-import { passwordPage } from '../../src/protocol/endpoints/settings/password.ts'
-import { sessionsPage } from '../../src/protocol/endpoints/settings/sessions.ts'
+import { accountEndpoints } from '../../src/account/built-in.ts'
+import { passwordPage } from '../../src/account/password.ts'
+import { sessionsPage } from '../../src/account/sessions.ts'
 import type { Settings } from '../../src/settings/settings.ts'
 import { at, Person } from '../pages/settings/support.ts'
 import { basicOf, postForm } from '../support/form.ts'
@@ -99,7 +99,7 @@ describe('the limit changes', () => {
         },
       })
     const prefixes = { settingsPrefix: '/account/settings', adminPrefix: '/admin' } as Settings
-    const paths = [...settingsEndpoints, sessionsPage, passwordPage]
+    const paths = [...accountEndpoints, sessionsPage, passwordPage]
       .filter(({ methods }) => methods.includes('POST'))
       .map(({ path }) => path(prefixes).replaceAll(/:\w+/g, '1'))
     expect(paths.length).toBeGreaterThan(15)

@@ -6,7 +6,6 @@ import { stylesheetEndpoint } from './assets/stylesheet.ts'
 import { authorizationEndpoint } from './authorization/authorize.ts'
 import { liveEndpoint, readyEndpoint } from './operations/health.ts'
 import { infoEndpoint } from './operations/info.ts'
-import { openApiEndpoint } from './operations/openapi.ts'
 import { pingEndpoint } from './operations/ping.ts'
 import { errorsEndpoint } from './responses/errors.ts'
 import { tokenEndpoint } from './token/token.ts'
@@ -21,7 +20,6 @@ export const builtInEndpoints: readonly Endpoint[] = [
   stylesheetEndpoint,
   pageScriptEndpoint,
   clientLogoEndpoint,
-  openApiEndpoint,
   liveEndpoint,
   readyEndpoint,
 ]

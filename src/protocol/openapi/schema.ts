@@ -10,3 +10,11 @@ export const either = (...schemas: readonly Part[]): Part => ({ anyOf: schemas }
 
 /** Refers to a shared schema by its name. */
 export const named = (name: string): Part => ({ $ref: `#/components/schemas/${name}` })
+
+/** Describes a parameter of the query. */
+export const inQuery = (name: string, description: string, schema: Part = text): Part => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+})

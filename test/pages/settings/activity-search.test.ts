@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { csvLine } from '../../../src/account/csv.ts'
 import { en } from '../../../src/pages/messages/en.ts'
-import { csvLine } from '../../../src/protocol/endpoints/settings/csv.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { at, Person, textOf } from './support.ts'
 

@@ -6,7 +6,6 @@ import type { User } from '../../../model/user.ts'
 import type { RefusedRedirectDetails } from '../../../pages/models/refused-redirect.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
-import { addresses, adminApplicationAddress } from '../settings/addresses.ts'
 
 /** The lifetime in milliseconds of the details of a refused request. */
 const life = 1_200_000
@@ -62,6 +61,8 @@ export const findDetails = async (http: HttpRequest, server: ServerContext) => {
   const client = await server.clients.find(found.clientId)
   if (!client || !mayManage(signedIn.user, client)) return undefined
   const { redirectUri } = found
+  const { clients, adminApplications } = server.ui.links
+  const list = isOwner(signedIn.user, client) ? clients : adminApplications
   const details: RefusedRedirectDetails = {
     name: client.name,
     isDisabled: client.isDisabled,
@@ -71,9 +72,7 @@ export const findDetails = async (http: HttpRequest, server: ServerContext) => {
       redirectUri === undefined
         ? undefined
         : redirectUriDifference(client.redirectUris, redirectUri),
-    client: isOwner(signedIn.user, client)
-      ? addresses(server.ui).client(client.clientId)
-      : adminApplicationAddress(server.ui, client.clientId),
+    client: `${list}${encodeURIComponent(client.clientId)}/`,
   }
   return { signedIn, details }
 }

@@ -20,8 +20,13 @@ import { prefersJson } from '../responses/prefers-json.ts'
 import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
-import { hasDraft } from '../settings/draft.ts'
 import { dropsSecureCookies } from './drops-secure-cookies.ts'
+
+/** The query parameter whose value is the name of a draft: the stored fields of a form that was sent after a session had ended. */
+export const draftParameter = 'draft'
+
+const hasDraft = (path: string): boolean =>
+  new URLSearchParams(path.replace(/^[^?]*/, '')).has(draftParameter)
 
 /** The built-in login page. */
 export const loginEndpoint: Endpoint = {

@@ -8,11 +8,11 @@ import type { FormProblem } from '../../../pages/parts/forms.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { isForeign } from '../../session/browser.ts'
+import { problemOf } from '../forms/form.ts'
 import { renderProblem, type Way } from '../responses/problem.ts'
 import { readerOf, textsOf } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
-import { problemOf } from '../settings/form.ts'
 import { openLinkPath } from './send-link.ts'
 
 /** The page that a link in an e-mail opens: a form for a new password, or a confirmation of the e-mail address. */

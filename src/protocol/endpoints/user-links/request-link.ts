@@ -9,11 +9,11 @@ import { destinationOf } from '../../destinations.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { isForeign } from '../../session/browser.ts'
+import { problemOf } from '../forms/form.ts'
 import { prefersJson } from '../responses/prefers-json.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
 import { type RenderOptions, renderPage } from '../responses/render.ts'
-import { problemOf } from '../settings/form.ts'
 import { sendLink } from './send-link.ts'
 
 type Purpose = Exclude<UserLinkPurpose, 'verify_email'>

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { Described } from '../described.ts'
 import { location } from '../responses.ts'
-import { named, type Part, type Parts, text } from '../schema.ts'
+import { inQuery, named, type Part, type Parts, text } from '../schema.ts'
 import { text as anyText, schemaOf } from '../shape.ts'
-import { inQuery } from './settings-operation.ts'
 
 const page = { 'text/html': { schema: text } }
 

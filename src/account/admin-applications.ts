@@ -1,0 +1,136 @@
+import type { z } from 'zod'
+import { shownEmail } from '../model/email-address.ts'
+import type { AdminClientItem } from '../pages/models/admin.ts'
+import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
+import { renderPage } from '../protocol/endpoints/responses/render.ts'
+import { jsonResponse } from '../protocol/endpoints/responses/responses.ts'
+import type { ListedClient } from '../records/clients/client-input.ts'
+import type { AnyClientSummary } from '../store/contract/clients.ts'
+import type { Cursor } from '../store/contract/page.ts'
+import { adminApplicationAddress } from './addresses.ts'
+import { checkAdmin } from './admin.ts'
+import { actOnClient, deleteToken } from './admin-acts.ts'
+import { searchedList } from './admin-search.ts'
+import { type Arrangement, arranged, backIn } from './arranged-list.ts'
+import { cursorOf, listed } from './list-page.ts'
+import { seenAddress, showNotice } from './notice.ts'
+import { type administration, administrationForm } from './openapi/schemas/administration.ts'
+import { searchedIn } from './search.ts'
+import { type Refused, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
+import { adminClientToWire, adminTokenToWire } from './wire.ts'
+
+type Everything = z.output<typeof administration>
+
+const arrangement: Arrangement<AnyClientSummary> = {
+  idOf: ({ clientId }) => clientId,
+  searchField: 'client',
+  orders: {
+    newest: ({ createdAt }) => -createdAt,
+    oldest: ({ createdAt }) => createdAt,
+    name: ({ name }) => name,
+  },
+  filters: {
+    verified: ({ isVerified }) => isVerified,
+    unverified: ({ isVerified }) => !isVerified,
+    disabled: ({ isDisabled }) => isDisabled,
+    unused: ({ isUsed }) => !isUsed,
+    self_registered: ({ origin }) => origin !== 'owner',
+    confidential: ({ isConfidential }) => isConfidential,
+    public: ({ isConfidential }) => !isConfidential,
+  },
+}
+
+/** Lists and finds applications for administrators. Scripts also receive the tokens, in one response. */
+export const adminApplicationsPage = settingsPage({
+  path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
+  async show(request, refused) {
+    checkAdmin(request)
+    return request.asJson ? listEverything(request) : showApplications(request, refused)
+  },
+  form: administrationForm,
+  async change(request, params) {
+    checkAdmin(request)
+    const [search] = params.repeated('search')
+    if (search !== undefined)
+      return searchedList(request, params, search === 'token' ? 'token' : 'client')
+    const done =
+      params.optional('token_id') === undefined
+        ? await actOnClient(params.optional('client_id') ?? '', request, params)
+        : await deleteToken(request, params)
+    const { adminApplications } = request.server.ui.links
+    const back = backIn(params.optional('back'))
+    return { location: `${adminApplications}${back}#list`, notice: { done } }
+  },
+})
+
+const showApplications = async (
+  request: SettingsRequest,
+  refused: Refused | undefined,
+): Promise<Response> => {
+  const { server } = request
+  const { administration } = server
+  const text = searchedIn(request, 'client')
+  const read = (cursor: Cursor) => administration.clientSummaries(text, cursor)
+  const list = await arranged(request, read, arrangement)
+  const clients = await administration.clientsAmong(list.items.map(({ clientId }) => clientId))
+  const notice = await showNotice(request)
+  const { back } = list
+  const view = {
+    clients: {
+      ...list,
+      items: clients.map((client) => {
+        const item = adminClientItem(client, request)
+        const query = back === '' ? '' : `?${new URLSearchParams({ back })}`
+        return { ...item, href: `${item.href}${query}` }
+      }),
+    },
+    done: notice.done,
+    problem: refused?.problem,
+  }
+  return renderPage(request.http, server, 'adminApplications', view, {
+    signedIn: request.signedIn,
+    seen: seenAddress(request, notice),
+    status: refused?.status,
+    headers: refused?.headers,
+  })
+}
+
+/** Returns a page of all applications, and a page of all tokens. */
+const listEverything = async (request: SettingsRequest): Promise<Response> => {
+  const { server } = request
+  const { administration } = server
+  await server.operations.flushTokenUses()
+  const [clients, tokens] = await Promise.all([
+    administration.clients(searchedIn(request, 'client'), cursorOf(request, 'clients_after')),
+    administration.tokens(searchedIn(request, 'token'), cursorOf(request, 'tokens_after')),
+  ])
+  const pages = {
+    clients: listed(request, 'clients_after', clients, (item) => adminClientToWire(item, server)),
+    tokens: listed(request, 'tokens_after', tokens, adminTokenToWire),
+  }
+  return jsonResponse({
+    clients: pages.clients.items,
+    tokens: pages.tokens.items,
+    next: { clients: pages.clients.next, tokens: pages.tokens.next },
+  } satisfies Readonly<Record<keyof Everything, unknown>>).toResponse()
+}
+
+/** Converts a client for display to administrators. */
+export const adminClientItem = (
+  { client, users }: ListedClient,
+  { server }: SettingsRequest,
+): AdminClientItem => ({
+  href: adminApplicationAddress(server.ui, client.clientId),
+  clientId: client.clientId,
+  name: client.name,
+  logo: logoUrlOf(client, server),
+  owner: client.owner ? shownEmail(client.owner.email) : null,
+  isConfidential: client.isConfidential,
+  isVerified: client.isVerified,
+  isDisabled: client.isDisabled,
+  isPinned: client.isPinned,
+  origin: client.origin,
+  createdAt: client.createdAt,
+  users,
+})

@@ -1,0 +1,108 @@
+import type { Client } from '../model/client.ts'
+import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
+import { notFound } from '../protocol/endpoints/responses/problem.ts'
+import type { Device } from '../records/authorized-applications.ts'
+import { addresses, tokenIdOf } from './addresses.ts'
+import { showApplications } from './applications.ts'
+import { backIn } from './arranged-list.ts'
+import { deviceItem } from './list-items.ts'
+import { respond, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
+import { deviceToWire } from './wire.ts'
+
+const ownDevice = async (request: SettingsRequest): Promise<Device> => {
+  const { server, signedIn } = request
+  const device = await server.authorizedApplications.device(signedIn.user.id, tokenIdOf(request))
+  if (!device) throw notFound()
+  return device
+}
+
+const clientOf = async (clientId: string, { server }: SettingsRequest): Promise<Client> => {
+  const client = await server.clients.find(clientId)
+  if (!client) throw notFound()
+  return client
+}
+
+/** Shows one authorization of an application. */
+export const authorizationPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/view/`,
+  async show(request) {
+    const { server } = request
+    await server.operations.flushTokenUses()
+    const device = await ownDevice(request)
+    const client = await clientOf(device.clientId, request)
+    const to = addresses(server.ui)
+    const view = {
+      back: to.authorized,
+      client: {
+        clientId: client.clientId,
+        name: client.name,
+        logo: logoUrlOf(client, server),
+        website: client.website,
+        description: client.description,
+        owner: client.maker ?? null,
+        isVerified: client.isVerified || client.isInternal,
+      },
+      device: deviceItem(device, request),
+      scopes: device.scopes.flatMap((scope) => server.scopes.get(scope) ?? []),
+      ends: device.ends,
+      revokeAllAction: to.revokeApplication(client.clientId),
+    }
+    return respond(request, 'authorization', {
+      view,
+      json: () => deviceToWire(device, server.scopes),
+    })
+  },
+})
+
+/** Revokes one authorization of an application. */
+export const revokeTokenPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/revoke/`,
+  isShown: false,
+  show: showApplications,
+  async change(request) {
+    const { server, texts } = request
+    const device = await ownDevice(request)
+    const client = await clientOf(device.clientId, request)
+    const token = await server.tokens.get(device.tokenId)
+    if (!token) throw notFound()
+    await server.tokens.revoke(token)
+    return {
+      location: addresses(server.ui).applications,
+      notice: { done: texts.done.deviceRevoked(client.name) },
+    }
+  },
+})
+
+/** Revokes all authorizations of an application. */
+export const revokeApplicationPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/:client_id/revoke/`,
+  isShown: false,
+  show: showApplications,
+  async change(request, params) {
+    const { http, server, signedIn, texts } = request
+    const to = addresses(server.ui)
+    const back = params.repeated('back')[0]
+    const clientId = http.param('client_id')
+    const client = await clientOf(clientId, request)
+    if (!(await server.authorizedApplications.revoke(signedIn.user.id, clientId))) throw notFound()
+    return {
+      location: back === undefined ? to.applications : `${to.authorized}${backIn(back)}`,
+      notice: { done: texts.done.revoked(client.name) },
+    }
+  },
+})
+
+/** Revokes all authorizations of all applications. */
+export const revokeAllPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/revoke/`,
+  isShown: false,
+  show: showApplications,
+  async change({ server, signedIn, texts }) {
+    await server.authorizedApplications.revokeAll(signedIn.user.id)
+    return {
+      location: addresses(server.ui).applications,
+      notice: { done: texts.done.revokedAll },
+    }
+  },
+})

@@ -1,0 +1,62 @@
+import type { AuthorizedSummary } from '../store/contract/clients.ts'
+import type { Cursor } from '../store/contract/page.ts'
+import { addresses } from './addresses.ts'
+import { type Arrangement, arranged } from './arranged-list.ts'
+import { authorizedItem } from './list-items.ts'
+import { outcomeOf } from './list-outcome.ts'
+import { showNotice } from './notice.ts'
+import { type Refused, respond, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
+import { arrangementToWire, authorizedToWire } from './wire.ts'
+
+const arrangementOf = ({ server }: SettingsRequest): Arrangement<AuthorizedSummary> => ({
+  idOf: ({ clientId }) => clientId,
+  textsOf: ({ name, clientId }) => [name, clientId],
+  orders: {
+    name: ({ name }) => name,
+    newest: ({ createdAt }) => -createdAt,
+    oldest: ({ createdAt }) => createdAt,
+    used: ({ lastUsedAt }) => -(lastUsedAt ?? 0),
+    unused: ({ lastUsedAt }) => lastUsedAt ?? 0,
+  },
+  filters: {
+    never_used: ({ lastUsedAt }) => lastUsedAt === null,
+    verified: ({ isVerified }) => isVerified,
+    disabled: ({ isDisabled }) => isDisabled,
+  },
+  scopesOf: ({ scopes }) => server.scopes.visible(scopes),
+})
+
+/** Lists the applications that the user authorized. */
+export const showAuthorized = async (
+  request: SettingsRequest,
+  refused?: Refused,
+): Promise<Response> => {
+  const { server, signedIn } = request
+  const { id: userId } = signedIn.user
+  await server.operations.flushTokenUses()
+  const read = (cursor: Cursor) => server.authorizedApplications.summariesOf(userId, cursor)
+  const list = await arranged(request, read, arrangementOf(request))
+  const applications = await server.authorizedApplications.among(
+    userId,
+    list.items.map(({ clientId }) => clientId),
+  )
+  const notice = await showNotice(request)
+  const to = addresses(server.ui)
+  const view = {
+    authorized: { ...list, items: applications.map((item) => authorizedItem(item, request)) },
+    revokeSelected: to.selectedApplications,
+    revokeAllAction: to.revokeAll,
+    ...outcomeOf(request, notice, refused),
+  }
+  const json = () => ({
+    authorized: applications.map((item) => authorizedToWire(item, server.scopes)),
+    ...arrangementToWire(list),
+  })
+  return respond(request, 'authorized', { view, json, refused, notice })
+}
+
+export const authorizedPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/`,
+  show: showAuthorized,
+})

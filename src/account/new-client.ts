@@ -1,0 +1,46 @@
+import { addresses } from './addresses.ts'
+import { clientFields, emptyClient, typedClient } from './client-form.ts'
+import { newClient } from './openapi/schemas/clients.ts'
+import { isTyped, respond, settingsPage } from './settings-page.ts'
+import { clientToWire, scopeToWire } from './wire.ts'
+
+/** Registers a client application of the user. */
+export const newClientPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/new/`,
+  async show(request, refused) {
+    const { server } = request
+    const to = addresses(server.ui)
+    const scopes = server.scopes.choices()
+    const view = {
+      action: to.newClient,
+      back: to.clients,
+      values: isTyped(refused)
+        ? typedClient(refused.params, server.settings)
+        : emptyClient(server.settings),
+      scopes,
+      problem: refused?.problem,
+    }
+    return respond(request, 'newClient', {
+      view,
+      json: () => ({ scopes: scopes.map((scope) => scopeToWire(scope, request.reader.language)) }),
+      refused,
+    })
+  },
+  form: newClient,
+  keepsDraft: true,
+  async change(request, params) {
+    const { server, signedIn, texts } = request
+    const fields = { ...clientFields(params, request), userId: signedIn.user.id }
+    const most = server.settings.clientsPerUser
+    const { client, clientSecret: secret } = await server.clients.create(fields, undefined, {
+      most,
+    })
+    return {
+      location: addresses(server.ui).client(client.clientId),
+      notice: { done: texts.done.clientCreated, ...(secret && { secret }) },
+      once: texts.client.secretOnce,
+      json: { ...clientToWire(client, 0, server), ...(secret && { client_secret: secret }) },
+      status: 201,
+    }
+  },
+})

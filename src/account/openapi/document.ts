@@ -1,0 +1,136 @@
+import type { z } from 'zod'
+import type { Described } from '../../protocol/openapi/described.ts'
+import { extensionPaths } from '../../protocol/openapi/paths/extensions.ts'
+import { healthPaths } from '../../protocol/openapi/paths/health.ts'
+import { protocolPaths } from '../../protocol/openapi/paths/protocol.ts'
+import { sharedResponses } from '../../protocol/openapi/responses.ts'
+import type { Part } from '../../protocol/openapi/schema.ts'
+import * as errors from '../../protocol/openapi/schemas/errors.ts'
+import { metadataShapes } from '../../protocol/openapi/schemas/metadata.ts'
+import * as protocol from '../../protocol/openapi/schemas/protocol.ts'
+import { tokenRequest } from '../../protocol/openapi/schemas/requests.ts'
+import { securitySchemes } from '../../protocol/openapi/security.ts'
+import { componentsOf } from '../../protocol/openapi/shape.ts'
+import { activityPaths } from './paths/activity.ts'
+import { administrationPaths } from './paths/administration.ts'
+import { clientPaths } from './paths/clients.ts'
+import { leakedPaths } from './paths/leaked.ts'
+import { passwordPaths } from './paths/password.ts'
+import { sessionPaths } from './paths/sessions.ts'
+import { tokenPaths } from './paths/tokens.ts'
+import * as activity from './schemas/activity.ts'
+import * as administration from './schemas/administration.ts'
+import * as applications from './schemas/applications.ts'
+import * as clients from './schemas/clients.ts'
+import * as leaked from './schemas/leaked.ts'
+import * as password from './schemas/password.ts'
+import * as tokens from './schemas/personal-tokens.ts'
+import * as sessions from './schemas/sessions.ts'
+import * as users from './schemas/users.ts'
+
+/** Builds the OpenAPI 3.1 document of a server. */
+export const openApiDocument = (server: Described): Part => ({
+  openapi: '3.1.0',
+  info: { title: 'Authorization server', version: '1', description: introduction },
+  servers: [{ url: server.issuer }],
+  tags: [
+    {
+      name: 'settings',
+      description: 'The settings pages, for scripts with the session of a user.',
+    },
+    { name: 'protocol', description: 'The OAuth 2.0 endpoints.' },
+    { name: 'metadata', description: 'Public metadata.' },
+  ],
+  paths: {
+    ...clientPaths(server),
+    ...tokenPaths(server),
+    ...sessionPaths(server),
+    ...passwordPaths(server),
+    ...activityPaths(server),
+    ...leakedPaths(server),
+    ...administrationPaths(server),
+    ...protocolPaths(server),
+    ...extensionPaths(server),
+    ...healthPaths(),
+  },
+  components: {
+    securitySchemes: securitySchemes(server),
+    responses: sharedResponses,
+    schemas: componentsOf(shapesOf(server)),
+  },
+})
+
+const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
+  Scope: clients.scope,
+  ClientChoices: clients.clientChoices,
+  Client: clients.client,
+  ClientWithSecret: clients.clientWithSecret,
+  NewClient: clients.clientFormOf(clients.newClient, server),
+  ClientChange: clients.clientFormOf(clients.clientChange, server),
+  Overlap: clients.overlapForm,
+  PersonalTokenChoices: tokens.personalTokenChoices,
+  PersonalToken: tokens.personalToken,
+  PersonalTokenWithValue: tokens.personalTokenWithValue,
+  NewPersonalToken: tokens.newPersonalTokenOf(server),
+  PersonalTokenChange: tokens.personalTokenChange,
+  Applications: applications.applications,
+  AuthorizedApplication: applications.authorizedApplication,
+  Device: applications.device,
+  PersonalTokens: applications.personalTokens,
+  Clients: applications.clients,
+  AuthorizedApplications: applications.authorizedApplications,
+  Selected: applications.selected,
+  Selection: applications.selection,
+  Deleted: applications.deleted,
+  Undo: applications.undo,
+  Done: applications.done,
+  ...(server.sessionCookie !== null && {
+    Sessions: sessions.sessions,
+    Session: sessions.session,
+    SessionEnd: sessions.sessionEnd,
+  }),
+  ...(server.hasPasswords && {
+    PasswordRules: password.passwordRules,
+    PasswordChange: password.passwordChange,
+  }),
+  Activity: activity.activity,
+  OwnEvent: activity.ownEvent,
+  Events: activity.events,
+  ActivityForm: activity.activityForm,
+  Event: activity.adminEvent,
+  Leaked: leaked.leaked,
+  LeakedCredential: leaked.leakedCredential,
+  LeakedForm: leaked.leakedForm,
+  Administration: administration.administration,
+  AdminClient: administration.adminClient,
+  AdminToken: administration.adminToken,
+  AdminTokens: administration.adminTokens,
+  AdministrationOverview: administration.overview,
+  AdministrationForm: administration.administrationForm,
+  AdminClientForm: administration.clientForm,
+  AdminTokenForm: administration.tokenForm,
+  User: users.user,
+  Users: users.users,
+  UserDetails: users.userDetails,
+  UserForm: users.userForm,
+  UserSearch: users.userSearch,
+  TokenRequest: tokenRequest(server),
+  TokenResponse: protocol.tokenResponse,
+  Pong: protocol.pong,
+  TokenHolder: protocol.tokenHolder,
+  ...metadataShapes(server),
+  ...(server.settings.dynamicRegistration !== 'off' && {
+    RegisteredClient: protocol.registeredClient,
+  }),
+  Problem: errors.problem,
+  FieldProblem: errors.fieldProblem,
+  JwtProblem: errors.jwtProblem,
+  Unauthenticated: errors.unauthenticated,
+})
+
+const introduction = `The settings endpoints return JSON if \`Accept\` contains \`application/json\` with a higher
+weight than HTML. Otherwise they return an HTML page or a redirect, for instance to the login if no user is logged in.
+A page requires only the session cookie. JSON also requires the JWT of the session.
+
+A settings endpoint that returns JSON accepts JSON, or a form with the same field names. A form repeats a field to
+send a list. Unknown fields are ignored. A method that an endpoint does not support is refused with 405 and the header \`Allow\`.`

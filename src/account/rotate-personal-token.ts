@@ -1,0 +1,48 @@
+import { InvalidField } from '../model/invalid-field.ts'
+import { secondsIn } from '../protocol/endpoints/forms/form.ts'
+import { endingOf } from '../records/tokens/end-tokens.ts'
+import { addresses } from './addresses.ts'
+import { overlapForm } from './openapi/schemas/clients.ts'
+import { ownToken, showPersonalToken } from './personal-token.ts'
+import { settingsPage } from './settings-page.ts'
+import { personalTokenToWire } from './wire.ts'
+
+/** Rotates the value of a personal token. The former value remains valid for a time that the user chooses. */
+export const rotatePersonalTokenPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/rotate/`,
+  isShown: false,
+  show: showPersonalToken,
+  form: overlapForm,
+  async change(request, params) {
+    const { server, texts } = request
+    const managed = await ownToken(request)
+    const { token } = managed
+    // Refuse a token with internal scopes. A rotation would renew these scopes, but only code may assign internal scopes.
+    if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
+      throw new InvalidField('id', 'The token has a scope that only the application may assign.', {
+        problem: 'notRotatable',
+      })
+    }
+    const overlap = secondsIn(params, 'overlap')
+    const { tokenPersonalMaxExpiresIn: most } = server.settings
+    const rotated = await server.personalTokens.rotate(token.id, {
+      overlap,
+      ...(most > 0 && { maxExpiresIn: most }),
+    })
+    const { accessToken, previousExpires } = rotated
+    return {
+      location: addresses(server.ui).token(token.id),
+      notice: { done: texts.done.tokenRotated, secret: accessToken },
+      once: texts.token.once,
+      json: {
+        ...personalTokenToWire({
+          ...managed,
+          token: rotated,
+          lastFour: endingOf(accessToken),
+          previousExpires,
+        }),
+        access_token: accessToken,
+      },
+    }
+  },
+})

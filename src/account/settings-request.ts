@@ -1,0 +1,46 @@
+import type { HttpRequest } from '../http/request.ts'
+import type { SignedIn } from '../model/auth.ts'
+import { withQuery } from '../model/redirect-uri.ts'
+import type { Reader } from '../pages/frame.ts'
+import type { Messages } from '../pages/messages/en.ts'
+import { prefersJson } from '../protocol/endpoints/responses/prefers-json.ts'
+import { readerOf, textsOf } from '../protocol/endpoints/responses/reader.ts'
+import { redirectResponse } from '../protocol/endpoints/responses/responses.ts'
+import type { ServerContext } from '../protocol/server-context.ts'
+import { browserOf } from '../protocol/session/browser.ts'
+
+/** The request of a signed-in user to a settings page. */
+export interface SettingsRequest {
+  readonly http: HttpRequest
+  readonly server: ServerContext
+  readonly signedIn: SignedIn
+  /** Whether a script sent the request. A script receives JSON, a browser receives the page. */
+  readonly asJson: boolean
+  readonly reader: Reader
+  readonly texts: Messages
+}
+
+/**
+ * Authenticates a request to a settings page. Browsers need the session cookie, and scripts also need the session's
+ * JWT. Access tokens are not accepted.
+ * @param back a function that returns the URL to open after the login
+ * @returns the request; for a browser without a session, a redirect to the login page
+ * @throws AuthenticationRequired, JWTExtendedException if a script is not authenticated
+ */
+export const settingsRequestOf = async (
+  http: HttpRequest,
+  server: ServerContext,
+  back: () => string | Promise<string>,
+): Promise<SettingsRequest | Response> => {
+  const asJson = prefersJson(http)
+  const signedIn = await server.sessions.signedIn(browserOf(http))
+  if (signedIn && asJson) {
+    const refusal = await server.sessions.jwtRefusal(http.headers, signedIn)
+    if (refusal) throw refusal
+  }
+  const reader = readerOf(http)
+  if (signedIn) return { http, server, signedIn, asJson, reader, texts: textsOf(reader) }
+  if (asJson) throw server.resourceServer.unauthenticated()
+  const page = withQuery(server.ui.links.login, { next: await back() })
+  return redirectResponse({ page }, server)
+}

@@ -1,0 +1,27 @@
+import { InvalidField } from '../model/invalid-field.ts'
+import { addresses } from './addresses.ts'
+import { backIn } from './arranged-list.ts'
+import { undo as undoShape } from './openapi/schemas/applications.ts'
+import { showPersonalTokens } from './personal-tokens.ts'
+import { settingsPage } from './settings-page.ts'
+
+/** Restores personal tokens that the user deleted a few seconds ago. */
+export const undoPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/undo/`,
+  isShown: false,
+  show: showPersonalTokens,
+  form: undoShape,
+  async change({ server, signedIn, texts }, params) {
+    const { personalTokensPerUser: most } = server.settings
+    const undo = params.optional('undo') ?? ''
+    const restored = await server.endedTokens.restore(signedIn.user.id, undo, most)
+    if (restored === 0)
+      throw new InvalidField('undo', 'It is too late to undo the deletion.', {
+        problem: 'undoTooLate',
+      })
+    return {
+      location: `${addresses(server.ui).tokens}${backIn(params.optional('back'))}`,
+      notice: { done: texts.done.tokensRestored(restored) },
+    }
+  },
+})

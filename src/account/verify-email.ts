@@ -1,0 +1,19 @@
+import { sendLink } from '../protocol/endpoints/user-links/send-link.ts'
+import { showSessions } from './sessions.ts'
+import { settingsPage } from './settings-page.ts'
+
+/** Sends a link with which the user verifies the e-mail address. */
+export const verifyEmailPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/verify-email/`,
+  isShown: false,
+  show: showSessions,
+  tooMany: ({ userLinks }) => userLinks.tooMany,
+  async change({ http, server, signedIn, reader, texts }, params) {
+    const location = server.ui.links.sessions ?? ''
+    const { email } = signedIn.user
+    const browser = params.optional('csrf_token')
+    const link = { purpose: 'verify_email', email, next: location, browser } as const
+    await sendLink({ ...link, language: reader.language }, http, server)
+    return { location, notice: { done: texts.done.linkSent(email) } }
+  },
+})
