@@ -134,7 +134,11 @@ const layers: readonly Layer[] = [
   { file: ['protocol/grants/built-in.ts'], may: ['protocol/grants/'], types: core },
   { file: ['protocol/grants/'], may: core },
   { file: ['protocol/client-authentication/'], may: [...core, 'protocol/client-authentication/'] },
-  { file: ['protocol/openapi/'], may: ['protocol/openapi/', 'model/'], types: ['settings/'] },
+  {
+    file: ['protocol/openapi/'],
+    may: ['protocol/openapi/', 'model/', 'pages/shapes/'],
+    types: ['settings/'],
+  },
   { file: ['protocol/session/'], may: [...core, 'protocol/session/'], types: ['settings/'] },
   { file: ['protocol/leaked/'], may: [...core, 'protocol/leaked/'] },
   { file: ['protocol/endpoints/'], may: endpoints, types: ['settings/'] },

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { ownAuditToWire } from '../model/audit-wire.ts'
+import type { activity } from '../pages/shapes/activity.ts'
 import { activityItem } from './activity-item.ts'
 import { conditionOf, periodIn, tokenIn } from './activity-search.ts'
 import { exportsOf } from './export-activity.ts'
 import { cursorOf, listed } from './list-page.ts'
-import type { activity } from './openapi/schemas/activity.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
 /** Lists the audit events of the user's account. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
+import type { overview } from '../pages/shapes/administration.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
-import type { overview } from './openapi/schemas/administration.ts'
 import { refusedClients } from './refused-clients.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'

@@ -1,6 +1,6 @@
+import { newClient } from '../pages/shapes/clients.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, emptyClient, typedClient } from './client-form.ts'
-import { newClient } from './openapi/schemas/clients.ts'
 import { isTyped, respond, settingsPage } from './settings-page.ts'
 import { clientToWire, scopeToWire } from './wire.ts'
 

@@ -1,7 +1,7 @@
 import type { Digest } from '../crypto/digest.ts'
 import { maxPasswordBytes, minPasswordLength, validPassword } from '../model/field-rules.ts'
 import { checkAll, InvalidField } from '../model/invalid-field.ts'
-import { passwordChange } from './openapi/schemas/password.ts'
+import { passwordChange } from '../pages/shapes/password.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
 /** Changes the password of a built-in user, and ends all other sessions of the user. */

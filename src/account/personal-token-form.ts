@@ -3,8 +3,8 @@ import { InvalidField } from '../model/invalid-field.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { ScopeDoesNotExists } from '../model/scope.ts'
 import type { ExpiryChoices } from '../pages/models/personal-token.ts'
+import { dayPattern, timePattern } from '../pages/shapes/personal-tokens.ts'
 import type { Configuration } from '../protocol/server-context.ts'
-import { dayPattern, timePattern } from './openapi/schemas/personal-tokens.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 const day = 86_400_000

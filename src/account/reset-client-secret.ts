@@ -1,9 +1,9 @@
 import { countLimit } from '../model/count-limit.ts'
 import { InvalidField } from '../model/invalid-field.ts'
+import { overlapForm } from '../pages/shapes/clients.ts'
 import { secondsIn } from '../protocol/endpoints/forms/form.ts'
 import { addresses } from './addresses.ts'
 import { ownClient, showClient } from './client.ts'
-import { overlapForm } from './openapi/schemas/clients.ts'
 import { settingsPage } from './settings-page.ts'
 import { clientToWire } from './wire.ts'
 

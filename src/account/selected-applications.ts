@@ -1,9 +1,9 @@
 import { InvalidField } from '../model/invalid-field.ts'
+import { selection } from '../pages/shapes/applications.ts'
 import { listIn } from '../protocol/endpoints/forms/form.ts'
 import { addresses } from './addresses.ts'
 import { backIn } from './arranged-list.ts'
 import { pageSize } from './list-page.ts'
-import { selection } from './openapi/schemas/applications.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
 /** Revokes several authorized applications after the user has confirmed the selection. */

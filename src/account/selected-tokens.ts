@@ -1,10 +1,10 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import type { Parameters } from '../model/parameters.ts'
+import { selection } from '../pages/shapes/applications.ts'
 import { listIn } from '../protocol/endpoints/forms/form.ts'
 import { addresses } from './addresses.ts'
 import { backIn } from './arranged-list.ts'
 import { pageSize } from './list-page.ts'
-import { selection } from './openapi/schemas/applications.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
 const idsIn = (params: Parameters): readonly number[] =>

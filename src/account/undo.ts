@@ -1,7 +1,7 @@
 import { InvalidField } from '../model/invalid-field.ts'
+import { undo as undoShape } from '../pages/shapes/applications.ts'
 import { addresses } from './addresses.ts'
 import { backIn } from './arranged-list.ts'
-import { undo as undoShape } from './openapi/schemas/applications.ts'
 import { showPersonalTokens } from './personal-tokens.ts'
 import { settingsPage } from './settings-page.ts'
 

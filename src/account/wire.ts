@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { auditToWire, ownAuditToWire } from '../model/audit-wire.ts'
 import type { Client } from '../model/client.ts'
 import { editedMetadata } from '../model/client-metadata.ts'
@@ -8,6 +7,21 @@ import type { User } from '../model/user.ts'
 import type { RefusedClientItem } from '../pages/models/admin.ts'
 import type { EndedSession } from '../pages/models/ended-session.ts'
 import type { ArrangedList } from '../pages/models/list.ts'
+import type { adminClient, adminToken, refusedClient } from '../pages/shapes/administration.ts'
+import type {
+  arrangement,
+  authorizedApplication,
+  device as deviceShape,
+} from '../pages/shapes/applications.ts'
+import type { client as clientShape, scope as scopeShape } from '../pages/shapes/clients.ts'
+import type { leakedCredential } from '../pages/shapes/leaked.ts'
+import type { personalToken } from '../pages/shapes/personal-tokens.ts'
+import type {
+  endedSession as endedSessionShape,
+  session as sessionShape,
+} from '../pages/shapes/sessions.ts'
+import type { Json } from '../pages/shapes/shape.ts'
+import type { user as userShape } from '../pages/shapes/users.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import type { AuthorizedApplication, Device } from '../records/authorized-applications.ts'
 import type { ListedClient } from '../records/clients/client-input.ts'
@@ -16,39 +30,16 @@ import type { ManagedToken } from '../records/tokens/personal-tokens.ts'
 import type { TokenSummary, TokenWithNames } from '../store/contract/tokens.ts'
 import { deviceName } from './device-name.ts'
 import type { LeakFacts } from './leaked/facts.ts'
-import type { adminClient, adminToken, refusedClient } from './openapi/schemas/administration.ts'
-import type {
-  arrangement,
-  authorizedApplication,
-  device as deviceShape,
-} from './openapi/schemas/applications.ts'
-import type { client as clientShape, scope as scopeShape } from './openapi/schemas/clients.ts'
-import type { leakedCredential } from './openapi/schemas/leaked.ts'
-import type { personalToken } from './openapi/schemas/personal-tokens.ts'
-import type {
-  endedSession as endedSessionShape,
-  session as sessionShape,
-} from './openapi/schemas/sessions.ts'
-import type { user as userShape } from './openapi/schemas/users.ts'
 
 // These functions convert records to JSON values. Their return types are derived from the schemas of the OpenAPI
 // document, so the compiler reports a value that does not match its schema.
-
-/** The type of the JSON values that a schema describes, with readonly lists. */
-type Wire<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>
-
-type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-    : T
 
 const time = (at: number): string => new Date(at).toISOString()
 
 const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))
 
 /** Converts a scope, with its texts in the user's language. */
-export const scopeToWire = (scope: Scope, language: string): Wire<typeof scopeShape> => {
+export const scopeToWire = (scope: Scope, language: string): Json<typeof scopeShape> => {
   const { helpText, group } = scope.textsFor(language)
   return { id: scope.id, help_text: helpText, group }
 }
@@ -58,7 +49,7 @@ export const clientToWire = (
   client: Client,
   users: number,
   { scopes, settings }: Pick<ServerContext, 'scopes' | 'settings'>,
-): Wire<typeof clientShape> => {
+): Json<typeof clientShape> => {
   const { logo_uri, ...logoutUris } = editedMetadata(client)
   return {
     client_id: client.clientId,
@@ -89,7 +80,7 @@ export const personalTokenToWire = ({
   usedScopes,
   lastUse,
   previousExpires,
-}: ManagedToken): Wire<typeof personalToken> => ({
+}: ManagedToken): Json<typeof personalToken> => ({
   id: token.id,
   name,
   last_four: lastFour,
@@ -108,7 +99,7 @@ export const arrangementToWire = ({
   hasMore,
   previous,
   next,
-}: Omit<ArrangedList<unknown>, 'items'>): Wire<typeof arrangement> => ({
+}: Omit<ArrangedList<unknown>, 'items'>): Json<typeof arrangement> => ({
   count: found,
   is_partial: hasMore,
   previous: previous?.replace(/#.*/s, '') ?? null,
@@ -116,7 +107,7 @@ export const arrangementToWire = ({
 })
 
 /** Converts an authorization of an application. */
-export const deviceToWire = (device: Device, scopes: ScopeRegistry): Wire<typeof deviceShape> => ({
+export const deviceToWire = (device: Device, scopes: ScopeRegistry): Json<typeof deviceShape> => ({
   id: device.tokenId,
   client_id: device.clientId,
   scopes: scopes.visible(device.scopes),
@@ -131,7 +122,7 @@ export const deviceToWire = (device: Device, scopes: ScopeRegistry): Wire<typeof
 export const authorizedToWire = (
   application: AuthorizedApplication,
   scopes: ScopeRegistry,
-): Wire<typeof authorizedApplication> => {
+): Json<typeof authorizedApplication> => {
   const { client, grantedAt, devices, deviceCount } = application
   return {
     client_id: client.clientId,
@@ -150,7 +141,7 @@ export const authorizedToWire = (
 export const sessionToWire = (
   session: StoredSession,
   currentId: string,
-): Wire<typeof sessionShape> => ({
+): Json<typeof sessionShape> => ({
   id: session.id,
   is_current: session.id === currentId,
   browser: deviceName(session.userAgent),
@@ -163,13 +154,13 @@ export const sessionToWire = (
 export const endedSessionToWire = ({
   at,
   ...session
-}: EndedSession): Wire<typeof endedSessionShape> => ({ ...session, ended_at: time(at) })
+}: EndedSession): Json<typeof endedSessionShape> => ({ ...session, ended_at: time(at) })
 
 /** Converts a client for administrators. */
 export const adminClientToWire = (
   { client, users }: ListedClient,
   server: Pick<ServerContext, 'scopes' | 'settings'>,
-): Wire<typeof adminClient> => ({
+): Json<typeof adminClient> => ({
   ...clientToWire(client, users, server),
   owner: client.owner?.email ?? null,
   is_pinned: client.isPinned,
@@ -178,7 +169,7 @@ export const adminClientToWire = (
 })
 
 /** Converts a user for administrators. */
-export const userToWire = (user: User): Wire<typeof userShape> => ({
+export const userToWire = (user: User): Json<typeof userShape> => ({
   id: user.id,
   email: user.email || null,
   email_verified: user.emailVerified,
@@ -191,7 +182,7 @@ export const leakedToWire = (
   { credential, user, client, lastUse, ...facts }: LeakFacts,
   scopes: ScopeRegistry,
   isAdmin: boolean,
-): Wire<typeof leakedCredential> => ({
+): Json<typeof leakedCredential> => ({
   kind: credential.kind,
   ending: credential.ending,
   name: credential.name,
@@ -217,7 +208,7 @@ export const refusedClientToWire = ({
   count,
   at,
   reasons,
-}: RefusedClientItem): Wire<typeof refusedClient> => ({
+}: RefusedClientItem): Json<typeof refusedClient> => ({
   client_id: clientId,
   name,
   count,
@@ -226,7 +217,7 @@ export const refusedClientToWire = ({
 })
 
 /** Converts the summary of a token for administrators. */
-export const tokenSummaryToWire = (token: TokenSummary): Wire<typeof adminToken> => ({
+export const tokenSummaryToWire = (token: TokenSummary): Json<typeof adminToken> => ({
   id: token.id,
   name: token.clientName,
   client_id: token.clientId,
@@ -243,7 +234,7 @@ export const adminTokenToWire = ({
   clientName,
   userEmail,
   lastUse,
-}: TokenWithNames): Wire<typeof adminToken> => ({
+}: TokenWithNames): Json<typeof adminToken> => ({
   id: fields.id,
   name: clientName,
   client_id: fields.clientId,

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { newClient } from '../../src/account/openapi/schemas/clients.ts'
-import { newPersonalToken } from '../../src/account/openapi/schemas/personal-tokens.ts'
 import { addClients } from '../../src/cli/clients.ts'
 import { addTokens } from '../../src/cli/tokens.ts'
+import { newClient } from '../../src/pages/shapes/clients.ts'
+import { newPersonalToken } from '../../src/pages/shapes/personal-tokens.ts'
 import { optionOf } from './field-options.ts'
 
 test.each([

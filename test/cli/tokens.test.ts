@@ -1,7 +1,7 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
-import { personalToken } from '../../src/account/openapi/schemas/personal-tokens.ts'
 import { questionFor } from '../../src/cli/tokens.ts'
+import { personalToken } from '../../src/pages/shapes/personal-tokens.ts'
 import { count } from '../support/database.ts'
 import { storeOf } from '../support/internals.ts'
 import { declareScopes, misused, refused, silent, type Workplace, workplace } from './workplace.ts'

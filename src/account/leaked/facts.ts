@@ -4,11 +4,11 @@ import type { Credential } from '../../model/credential.ts'
 import type { TokenFields } from '../../model/entities/token.ts'
 import { isExpired } from '../../model/token.ts'
 import type { User } from '../../model/user.ts'
+import type { leakActs } from '../../pages/shapes/leaked.ts'
 import type { ServerContext } from '../../protocol/server-context.ts'
 import { findByRegistrationToken } from '../../records/clients/client-rows.ts'
 import { deviceAuthorizations } from '../../records/device-authorizations.ts'
 import type { TokenUse } from '../../store/contract/tokens.ts'
-import type { leakActs } from '../openapi/schemas/leaked.ts'
 
 export type LeakAct = (typeof leakActs)[number]
 

@@ -1,4 +1,13 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+import * as activity from '../../pages/shapes/activity.ts'
+import * as administration from '../../pages/shapes/administration.ts'
+import * as applications from '../../pages/shapes/applications.ts'
+import * as clients from '../../pages/shapes/clients.ts'
+import * as leaked from '../../pages/shapes/leaked.ts'
+import * as password from '../../pages/shapes/password.ts'
+import * as tokens from '../../pages/shapes/personal-tokens.ts'
+import * as sessions from '../../pages/shapes/sessions.ts'
+import * as users from '../../pages/shapes/users.ts'
 import type { Described } from '../../protocol/openapi/described.ts'
 import { extensionPaths } from '../../protocol/openapi/paths/extensions.ts'
 import { healthPaths } from '../../protocol/openapi/paths/health.ts'
@@ -18,15 +27,6 @@ import { leakedPaths } from './paths/leaked.ts'
 import { passwordPaths } from './paths/password.ts'
 import { sessionPaths } from './paths/sessions.ts'
 import { tokenPaths } from './paths/tokens.ts'
-import * as activity from './schemas/activity.ts'
-import * as administration from './schemas/administration.ts'
-import * as applications from './schemas/applications.ts'
-import * as clients from './schemas/clients.ts'
-import * as leaked from './schemas/leaked.ts'
-import * as password from './schemas/password.ts'
-import * as tokens from './schemas/personal-tokens.ts'
-import * as sessions from './schemas/sessions.ts'
-import * as users from './schemas/users.ts'
 
 /** Builds the OpenAPI 3.1 document of a server. */
 export const openApiDocument = (server: Described): Part => ({
@@ -65,13 +65,13 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   ClientChoices: clients.clientChoices,
   Client: clients.client,
   ClientWithSecret: clients.clientWithSecret,
-  NewClient: clients.clientFormOf(clients.newClient, server),
-  ClientChange: clients.clientFormOf(clients.clientChange, server),
+  NewClient: clientFormOf(clients.newClient, server),
+  ClientChange: clientFormOf(clients.clientChange, server),
   Overlap: clients.overlapForm,
   PersonalTokenChoices: tokens.personalTokenChoices,
   PersonalToken: tokens.personalToken,
   PersonalTokenWithValue: tokens.personalTokenWithValue,
-  NewPersonalToken: tokens.newPersonalTokenOf(server),
+  NewPersonalToken: newPersonalTokenOf(server),
   PersonalTokenChange: tokens.personalTokenChange,
   Applications: applications.applications,
   AuthorizedApplication: applications.authorizedApplication,
@@ -127,6 +127,21 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   JwtProblem: errors.jwtProblem,
   Unauthenticated: errors.unauthenticated,
 })
+
+/** Returns the form of a new token for the document: `expires` cannot be null if the server limits the lifetime. */
+const newPersonalTokenOf = ({ settings }: Pick<Described, 'settings'>) =>
+  settings.tokenPersonalMaxExpiresIn === 0
+    ? tokens.newPersonalToken
+    : tokens.newPersonalToken.extend({ expires: tokens.expires.optional() })
+
+/** Returns the form of a client for the document. Without OpenID Connect, the server ignores the logout fields. */
+const clientFormOf = <Form extends typeof clients.newClient | typeof clients.clientChange>(
+  form: Form,
+  { settings }: Pick<Described, 'settings'>,
+): z.ZodType => {
+  const { post_logout_redirect_uris, backchannel_logout_uri, ...others } = form.shape
+  return settings.openidConnect ? form : z.looseObject(others).describe(form.description ?? '')
+}
 
 const introduction = `The settings endpoints return JSON if \`Accept\` contains \`application/json\` with a higher
 weight than HTML. Otherwise they return an HTML page or a redirect, for instance to the login if no user is logged in.

@@ -1,18 +1,6 @@
 import { z } from 'zod'
 import type { Part, Parts } from './schema.ts'
 
-// Building blocks of the JSON shapes of requests and responses. The OpenAPI document is generated from the same shapes
-// with which the server parses requests and type-checks responses.
-
-export const text = z.string()
-export const flag = z.boolean()
-export const count = z.int().nonnegative()
-export const id = z.int().positive()
-/** ISO 8601 in UTC. */
-export const time = z.string().meta({ format: 'date-time' })
-/** A user ID: an integer or a string, like the primary key of the user table. */
-export const userId = z.union([z.int(), z.string()])
-
 /**
  * Converts named shapes to the schemas of the document. If a shape contains another named shape, its schema contains a
  * reference.

@@ -1,6 +1,7 @@
+import { id } from '../../../pages/shapes/shape.ts'
 import type { Described } from '../../../protocol/openapi/described.ts'
 import { either, inQuery, named, type Parts } from '../../../protocol/openapi/schema.ts'
-import { id, schemaOf } from '../../../protocol/openapi/shape.ts'
+import { schemaOf } from '../../../protocol/openapi/shape.ts'
 import { arranged, change, done, inPath, look } from './settings-operation.ts'
 
 const tokenId = schemaOf(id)

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { text as anyText } from '../../../pages/shapes/shape.ts'
 import type { Described } from '../described.ts'
 import { location } from '../responses.ts'
 import { inQuery, named, type Part, type Parts, text } from '../schema.ts'
-import { text as anyText, schemaOf } from '../shape.ts'
+import { schemaOf } from '../shape.ts'
 
 const page = { 'text/html': { schema: text } }
 

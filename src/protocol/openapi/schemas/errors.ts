@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { oauthErrorCodes } from '../../../model/oauth-error.ts'
-import { count, text } from '../shape.ts'
+import { count, text } from '../../../pages/shapes/shape.ts'
 
 /** An error response. */
 export const problem = z.strictObject({

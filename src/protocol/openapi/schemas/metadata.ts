@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { flag, text } from '../../../pages/shapes/shape.ts'
 import type { Described } from '../described.ts'
-import { flag, text } from '../shape.ts'
 
 const list = z.array(text)
 

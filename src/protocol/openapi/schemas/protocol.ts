@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, flag, text, userId } from '../shape.ts'
+import { count, flag, text, userId } from '../../../pages/shapes/shape.ts'
 
 /** The user of a token, with the e-mail address if the scope `user:email` was granted. */
 const user = z.strictObject({ id: userId, email: text.optional(), email_verified: flag.optional() })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { withoutControlCharacters } from '../../../model/parameters.ts'
+import { text } from '../../../pages/shapes/shape.ts'
 import type { Described } from '../described.ts'
-import { text } from '../shape.ts'
 
 /** A parameter of a protocol endpoint. */
 export const parameter = z.string().regex(withoutControlCharacters)

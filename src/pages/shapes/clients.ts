@@ -1,15 +1,8 @@
 import { z } from 'zod'
-import { applicationKinds } from '../../../model/application-kind.ts'
-import { maxOverlap } from '../../../model/overlap.ts'
-import type { Described } from '../../../protocol/openapi/described.ts'
-import {
-  formFlag,
-  formList,
-  formName,
-  formText,
-  seconds,
-} from '../../../protocol/openapi/form-fields.ts'
-import { count, flag, text, time } from '../../../protocol/openapi/shape.ts'
+import { applicationKinds } from '../../model/application-kind.ts'
+import { maxOverlap } from '../../model/overlap.ts'
+import { formFlag, formList, formName, formText, seconds } from './form-fields.ts'
+import { count, flag, text, time } from './shape.ts'
 
 export const scope = z.strictObject({ id: text, help_text: text, group: text })
 
@@ -103,12 +96,3 @@ export const overlapForm = z.looseObject({
     .optional()
     .describe('The seconds for which the previous value remains valid. The default is 0.'),
 })
-
-/** Returns the form of a client for the document. Without OpenID Connect, the server ignores the logout fields. */
-export const clientFormOf = <Form extends typeof newClient | typeof clientChange>(
-  form: Form,
-  { settings }: Pick<Described, 'settings'>,
-): z.ZodType => {
-  const { post_logout_redirect_uris, backchannel_logout_uri, ...others } = form.shape
-  return settings.openidConnect ? form : z.looseObject(others).describe(form.description ?? '')
-}

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { sessionEnds } from '../../../model/session-end.ts'
-import { formText } from '../../../protocol/openapi/form-fields.ts'
-import { count, flag, text, time } from '../../../protocol/openapi/shape.ts'
+import { sessionEnds } from '../../model/session-end.ts'
 import { next } from './applications.ts'
+import { formText } from './form-fields.ts'
+import { count, flag, text, time } from './shape.ts'
 
 export const session = z.strictObject({
   id: text.describe('The ID of the session, which differs from the value of the cookie.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { maxPasswordBytes, minPasswordLength } from '../../../model/field-rules.ts'
-import { formText } from '../../../protocol/openapi/form-fields.ts'
+import { maxPasswordBytes, minPasswordLength } from '../../model/field-rules.ts'
+import { formText } from './form-fields.ts'
 
 export const passwordRules = z.strictObject({
   min_length: z.int().describe('The minimum length of a password, in characters.'),

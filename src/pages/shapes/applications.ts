@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { formList, formText } from '../../../protocol/openapi/form-fields.ts'
-import { count, flag, id, text, time } from '../../../protocol/openapi/shape.ts'
 import { client } from './clients.ts'
+import { formList, formText } from './form-fields.ts'
 import { personalToken } from './personal-tokens.ts'
+import { count, flag, id, text, time } from './shape.ts'
 
 /** The URL of the next page of a list, relative to the host. */
 export const next = text.nullable().describe('The URL of the next page; null on the last page.')

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { formId, formText } from '../../../protocol/openapi/form-fields.ts'
-import { flag, text, userId } from '../../../protocol/openapi/shape.ts'
 import { authorizedApplication, next } from './applications.ts'
 import { client } from './clients.ts'
+import { formId, formText } from './form-fields.ts'
 import { personalToken } from './personal-tokens.ts'
 import { session } from './sessions.ts'
+import { flag, text, userId } from './shape.ts'
 
 export const user = z.strictObject({
   id: userId,

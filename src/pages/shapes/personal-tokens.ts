@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { Described } from '../../../protocol/openapi/described.ts'
-import { formList, formName, formText, noText } from '../../../protocol/openapi/form-fields.ts'
-import { id, text, time } from '../../../protocol/openapi/shape.ts'
 import { scope } from './clients.ts'
+import { formList, formName, formText, noText } from './form-fields.ts'
+import { id, text, time } from './shape.ts'
 
 const day = z.string().meta({ format: 'date' })
 
@@ -48,7 +47,7 @@ const expiry = formText
     'A number of days, `never`, or `day` for the day in `expires`. In a change, also `keep`.',
   )
 
-const expires = formText
+export const expires = formText
   .meta({ pattern: `${dayPattern.source}|${timePattern.source}` })
   .describe('A time, or a day such as 2027-01-31. A token expires at the end of its day.')
 
@@ -62,12 +61,6 @@ export const newPersonalToken = z.looseObject({
   expiry,
   time_zone: timeZone,
 })
-
-/** Returns the form of a new token for the document: `expires` cannot be null if the server limits the lifetime. */
-export const newPersonalTokenOf = ({ settings }: Pick<Described, 'settings'>) =>
-  settings.tokenPersonalMaxExpiresIn === 0
-    ? newPersonalToken
-    : newPersonalToken.extend({ expires: expires.optional() })
 
 export const personalTokenChange = z
   .looseObject({

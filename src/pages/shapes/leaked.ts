@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { formText } from '../../../protocol/openapi/form-fields.ts'
-import { flag, text, time, userId } from '../../../protocol/openapi/shape.ts'
 import { adminEvent, ownEvent } from './activity.ts'
+import { formText } from './form-fields.ts'
+import { flag, text, time, userId } from './shape.ts'
 
 /** The actions of users on a leaked credential. */
 export const leakActs = ['end', 'end_application', 'end_user', 'disable', 'log_out'] as const

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { formId, formText } from '../../../protocol/openapi/form-fields.ts'
-import { count, flag, id, text, time } from '../../../protocol/openapi/shape.ts'
 import { arrangement, next } from './applications.ts'
 import { client } from './clients.ts'
+import { formId, formText } from './form-fields.ts'
+import { count, flag, id, text, time } from './shape.ts'
 
 export const adminClient = client.extend({
   owner: text.nullable().describe('The e-mail address of the owner; null without an owner.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { formText } from '../../../protocol/openapi/form-fields.ts'
-import { flag, id, text, time, userId } from '../../../protocol/openapi/shape.ts'
 import { next } from './applications.ts'
+import { formText } from './form-fields.ts'
+import { flag, id, text, time, userId } from './shape.ts'
 
 const details = z.record(z.string(), z.unknown())
 const event = text.describe('The name of the event, for example client.disabled.')
