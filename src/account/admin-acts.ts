@@ -3,9 +3,9 @@ import { InvalidField } from '../model/invalid-field.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { clientActs } from '../pages/shapes/administration.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
-import { asTokenId } from './addresses.ts'
 import { checkConfirmation } from './client.ts'
 import type { SettingsRequest } from './settings-request.ts'
+import { asTokenId } from './settings-request.ts'
 
 /** Returns the application with this ID. @throws OAuthError 404 if the client is unknown or belongs to a personal token */
 export const anyClient = async (clientId: string, { server }: SettingsRequest): Promise<Client> => {

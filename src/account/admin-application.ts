@@ -1,7 +1,7 @@
 import { countLimit } from '../model/count-limit.ts'
+import { addresses } from '../pages/addresses.ts'
 import { clientForm } from '../pages/shapes/administration.ts'
 import { identityDigest, verifiedIdentity } from '../records/clients/verified-identity.ts'
-import { adminApplicationAddress, userAddress } from './addresses.ts'
 import { checkAdmin } from './admin.ts'
 import { actOnClient, anyClient } from './admin-acts.ts'
 import { adminClientItem } from './admin-applications.ts'
@@ -63,7 +63,7 @@ async function showApplication(request: SettingsRequest, refused?: Refused): Pro
       problem: logo?.problem ?? null,
     },
     refusals,
-    ownerHref: owner === null ? null : userAddress(server.ui, owner),
+    ownerHref: owner === null ? null : addresses(server.ui.links).adminUser(owner.id),
     tokens: `${links.adminTokens}?${new URLSearchParams({ token: clientId })}`,
     activity: `${links.adminActivity}?${new URLSearchParams({ client: clientId })}`,
     done: notice.done,
@@ -84,5 +84,5 @@ const here = (request: SettingsRequest): string => {
   const { http, server } = request
   const back = backOf(request)
   const query = back === '' ? '' : `?${new URLSearchParams({ back })}`
-  return `${adminApplicationAddress(server.ui, http.param('client_id'))}${query}`
+  return `${addresses(server.ui.links).adminApplication(http.param('client_id'))}${query}`
 }

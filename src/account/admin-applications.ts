@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { shownEmail } from '../model/email-address.ts'
+import { addresses } from '../pages/addresses.ts'
 import type { AdminClientItem } from '../pages/models/admin.ts'
 import { type administration, administrationForm } from '../pages/shapes/administration.ts'
 import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
@@ -8,7 +9,6 @@ import { jsonResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { ListedClient } from '../records/clients/client-input.ts'
 import type { AnyClientSummary } from '../store/contract/clients.ts'
 import type { Cursor } from '../store/contract/page.ts'
-import { adminApplicationAddress } from './addresses.ts'
 import { checkAdmin } from './admin.ts'
 import { actOnClient, deleteToken } from './admin-acts.ts'
 import { searchedList } from './admin-search.ts'
@@ -121,7 +121,7 @@ export const adminClientItem = (
   { client, users }: ListedClient,
   { server }: SettingsRequest,
 ): AdminClientItem => ({
-  href: adminApplicationAddress(server.ui, client.clientId),
+  href: addresses(server.ui.links).adminApplication(client.clientId),
   clientId: client.clientId,
   name: client.name,
   logo: logoUrlOf(client, server),

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
+import { addresses } from '../pages/addresses.ts'
 import type { AdminTokenItem } from '../pages/models/admin.ts'
 import { type adminTokens, tokenForm } from '../pages/shapes/administration.ts'
 import { redirectResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { Cursor } from '../store/contract/page.ts'
 import type { TokenSummary } from '../store/contract/tokens.ts'
-import { adminApplicationAddress, userAddress } from './addresses.ts'
 import { checkAdmin } from './admin.ts'
 import { deleteToken } from './admin-acts.ts'
 import { isClient, searchedList } from './admin-search.ts'
@@ -76,10 +76,10 @@ const tokenItem = (token: TokenSummary, { server }: SettingsRequest): AdminToken
   return {
     id: token.id,
     name: token.clientName,
-    applicationHref: isPersonal ? null : adminApplicationAddress(server.ui, clientId),
+    applicationHref: isPersonal ? null : addresses(server.ui.links).adminApplication(clientId),
     isPersonal,
     user: userId === null ? null : userEmail || String(userId),
-    userHref: userId === null ? null : userAddress(server.ui, { id: userId }),
+    userHref: userId === null ? null : addresses(server.ui.links).adminUser(userId),
     scopes: token.scopes,
     createdAt: token.createdAt,
     expires: token.expires,

@@ -6,10 +6,10 @@ import { InvalidField } from '../model/invalid-field.ts'
 import type { Parameters } from '../model/parameters.ts'
 import type { User } from '../model/user.ts'
 import { userIdIn } from '../model/user-id.ts'
+import { addresses } from '../pages/addresses.ts'
 import type { UserApplicationItem } from '../pages/models/admin-users.ts'
 import { userActs, type userDetails, userForm } from '../pages/shapes/users.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
-import { adminApplicationAddress, asTokenId } from './addresses.ts'
 import { checkAdmin } from './admin.ts'
 import { userItem } from './admin-users.ts'
 import { deviceName } from './device-name.ts'
@@ -17,6 +17,7 @@ import { cursorOf, listed } from './list-page.ts'
 import { type Changed, showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
+import { asTokenId } from './settings-request.ts'
 import {
   authorizedToWire,
   clientToWire,
@@ -122,7 +123,7 @@ const applicationItem = (
   createdAt: number | null,
   { server }: SettingsRequest,
 ): UserApplicationItem => ({
-  href: adminApplicationAddress(server.ui, clientId),
+  href: addresses(server.ui.links).adminApplication(clientId),
   clientId,
   name,
   isDisabled,

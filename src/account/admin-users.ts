@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { shownEmail } from '../model/email-address.ts'
 import type { User } from '../model/user.ts'
 import { userIdIn } from '../model/user-id.ts'
+import { addresses } from '../pages/addresses.ts'
 import type { UserItem } from '../pages/models/admin-users.ts'
 import { userSearch, type users as usersShape } from '../pages/shapes/users.ts'
 import type { Ui } from '../protocol/server-context.ts'
-import { userAddress } from './addresses.ts'
 import { checkAdmin } from './admin.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { searched, searchedIn } from './search.ts'
@@ -14,7 +14,7 @@ import { userToWire } from './wire.ts'
 
 /** Converts a user for display. */
 export const userItem = (user: User, ui: Ui): UserItem => ({
-  href: userAddress(ui, user),
+  href: addresses(ui.links).adminUser(user.id),
   id: String(user.id),
   name: shownEmail(user.email) || String(user.id),
   isActive: user.active,

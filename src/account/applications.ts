@@ -1,7 +1,6 @@
+import { addresses } from '../pages/addresses.ts'
 import type { Cursor } from '../store/contract/page.ts'
-import { addresses } from './addresses.ts'
 import { authorizedItem, clientItem, tokenItem } from './list-items.ts'
-import { outcomeOf } from './list-outcome.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { showNotice } from './notice.ts'
 import type { Refused } from './settings-page.ts'
@@ -20,7 +19,7 @@ export const showApplications = async (
   const { server, signedIn } = request
   const { id } = signedIn.user
   await server.operations.flushTokenUses()
-  const to = addresses(server.ui)
+  const to = addresses(server.ui.links)
   const cursor = (name: string): Cursor => ({
     ...cursorOf(request, name),
     ...(!request.asJson && { limit: overviewSize }),
@@ -42,7 +41,6 @@ export const showApplications = async (
     ...page,
     newClient: to.newClient,
     newToken: to.newToken,
-    ...outcomeOf(request, notice, refused),
   }
   const json = () => ({
     clients: clients.items.map(({ client, users }) => clientToWire(client, users, server)),

@@ -1,13 +1,14 @@
 import type { Client } from '../model/client.ts'
+import { addresses } from '../pages/addresses.ts'
 import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import type { Device } from '../records/authorized-applications.ts'
-import { addresses, tokenIdOf } from './addresses.ts'
 import { showApplications } from './applications.ts'
 import { backIn } from './arranged-list.ts'
 import { deviceItem } from './list-items.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
+import { tokenIdOf } from './settings-request.ts'
 import { deviceToWire } from './wire.ts'
 
 const ownDevice = async (request: SettingsRequest): Promise<Device> => {
@@ -31,7 +32,7 @@ export const authorizationPage = settingsPage({
     await server.operations.flushTokenUses()
     const device = await ownDevice(request)
     const client = await clientOf(device.clientId, request)
-    const to = addresses(server.ui)
+    const to = addresses(server.ui.links)
     const view = {
       back: to.authorized,
       client: {
@@ -68,7 +69,7 @@ export const revokeTokenPage = settingsPage({
     if (!token) throw notFound()
     await server.tokens.revoke(token)
     return {
-      location: addresses(server.ui).applications,
+      location: addresses(server.ui.links).applications,
       notice: { done: texts.done.deviceRevoked(client.name) },
     }
   },
@@ -81,7 +82,7 @@ export const revokeApplicationPage = settingsPage({
   show: showApplications,
   async change(request, params) {
     const { http, server, signedIn, texts } = request
-    const to = addresses(server.ui)
+    const to = addresses(server.ui.links)
     const back = params.repeated('back')[0]
     const clientId = http.param('client_id')
     const client = await clientOf(clientId, request)
@@ -101,7 +102,7 @@ export const revokeAllPage = settingsPage({
   async change({ server, signedIn, texts }) {
     await server.authorizedApplications.revokeAll(signedIn.user.id)
     return {
-      location: addresses(server.ui).applications,
+      location: addresses(server.ui.links).applications,
       notice: { done: texts.done.revokedAll },
     }
   },

@@ -1,9 +1,8 @@
+import { addresses } from '../pages/addresses.ts'
 import type { AuthorizedSummary } from '../store/contract/clients.ts'
 import type { Cursor } from '../store/contract/page.ts'
-import { addresses } from './addresses.ts'
 import { type Arrangement, arranged } from './arranged-list.ts'
 import { authorizedItem } from './list-items.ts'
-import { outcomeOf } from './list-outcome.ts'
 import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -42,12 +41,11 @@ export const showAuthorized = async (
     list.items.map(({ clientId }) => clientId),
   )
   const notice = await showNotice(request)
-  const to = addresses(server.ui)
+  const to = addresses(server.ui.links)
   const view = {
     authorized: { ...list, items: applications.map((item) => authorizedItem(item, request)) },
     revokeSelected: to.selectedApplications,
     revokeAllAction: to.revokeAll,
-    ...outcomeOf(request, notice, refused),
   }
   const json = () => ({
     authorized: applications.map((item) => authorizedToWire(item, server.scopes)),

@@ -3,11 +3,11 @@ import { countLimit } from '../model/count-limit.ts'
 import { asSeen } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import type { Parameters } from '../model/parameters.ts'
+import { addresses } from '../pages/addresses.ts'
 import { clientChange } from '../pages/shapes/clients.ts'
 import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import type { ChangeGuard } from '../records/clients/clients.ts'
-import { addresses } from './addresses.ts'
 import { clientFields, typedClient, valuesOf } from './client-form.ts'
 import { endpointsOf, tryIt } from './developer-desk.ts'
 import { checkEdit, editState } from './edit.ts'
@@ -38,7 +38,7 @@ export const showClient = async (
   const client = await ownClient(request)
   const users = await client.getUsers(countLimit)
   const notice = await showNotice(request)
-  const to = addresses(server.ui)
+  const to = addresses(server.ui.links)
   const { previousClientSecretExpires: previous } = client
   const isEdit = refused?.params.repeated('name').length === 1
   const stored = valuesOf(client, server.settings)
@@ -85,7 +85,7 @@ export const clientPage = settingsPage({
   async change(request, params) {
     const { server, texts } = request
     const client = await ownClient(request)
-    const to = addresses(server.ui)
+    const to = addresses(server.ui.links)
     if (params.optional('delete') === 'yes') {
       checkConfirmation(params, client)
       await server.clients.delete(client.clientId)

@@ -1,9 +1,8 @@
+import { addresses } from '../pages/addresses.ts'
 import type { ClientSummary } from '../store/contract/clients.ts'
 import type { Cursor } from '../store/contract/page.ts'
-import { addresses } from './addresses.ts'
 import { type Arrangement, arranged } from './arranged-list.ts'
 import { clientItem } from './list-items.ts'
-import { outcomeOf } from './list-outcome.ts'
 import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -41,8 +40,7 @@ export const showClients = async (
   const notice = await showNotice(request)
   const view = {
     clients: { ...list, items: clients.map((client) => clientItem(client, request)) },
-    newClient: addresses(server.ui).newClient,
-    ...outcomeOf(request, notice, refused),
+    newClient: addresses(server.ui.links).newClient,
   }
   const json = () => ({
     clients: clients.map(({ client, users }) => clientToWire(client, users, server)),

@@ -1,4 +1,5 @@
 import { isExpired } from '../model/token.ts'
+import { addresses } from '../pages/addresses.ts'
 import type {
   AuthorizedItem,
   ClientItem,
@@ -9,7 +10,6 @@ import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import type { AuthorizedApplication, Device } from '../records/authorized-applications.ts'
 import type { ListedClient } from '../records/clients/client-input.ts'
 import type { ManagedToken } from '../records/tokens/personal-tokens.ts'
-import { addresses } from './addresses.ts'
 import { deviceName } from './device-name.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
@@ -18,7 +18,7 @@ export const clientItem = (
   { client, users }: ListedClient,
   { server }: SettingsRequest,
 ): ClientItem => ({
-  href: addresses(server.ui).client(client.clientId),
+  href: addresses(server.ui.links).client(client.clientId),
   clientId: client.clientId,
   name: client.name,
   isConfidential: client.isConfidential,
@@ -36,7 +36,7 @@ export const tokenItem = (
   const { token, name, lastFour, lastUse } = managed
   return {
     id: token.id,
-    href: addresses(server.ui).token(token.id),
+    href: addresses(server.ui.links).token(token.id),
     name,
     lastFour,
     scopes: token.getVisibleScopes(),
@@ -50,8 +50,8 @@ export const tokenItem = (
 
 /** Converts a device to an item of a list. */
 export const deviceItem = (device: Device, { server }: SettingsRequest): DeviceItem => ({
-  href: addresses(server.ui).view(device.tokenId),
-  revokeAction: addresses(server.ui).revoke(device.tokenId),
+  href: addresses(server.ui.links).view(device.tokenId),
+  revokeAction: addresses(server.ui.links).revoke(device.tokenId),
   browser: deviceName(device.userAgent),
   scopes: server.scopes.visible(device.scopes),
   createdAt: device.createdAt,
@@ -82,7 +82,7 @@ export const authorizedItem = (
     lastUsedAt: lastUseOf(devices),
     devices: devices.map((device) => deviceItem(device, request)),
     moreDevices: deviceCount - devices.length,
-    revokeAction: addresses(server.ui).revokeApplication(client.clientId),
+    revokeAction: addresses(server.ui.links).revokeApplication(client.clientId),
   }
 }
 

@@ -1,5 +1,5 @@
+import { addresses } from '../pages/addresses.ts'
 import { newClient } from '../pages/shapes/clients.ts'
-import { addresses } from './addresses.ts'
 import { clientFields, emptyClient, typedClient } from './client-form.ts'
 import { isTyped, respond, settingsPage } from './settings-page.ts'
 import { clientToWire, scopeToWire } from './wire.ts'
@@ -9,7 +9,7 @@ export const newClientPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/new/`,
   async show(request, refused) {
     const { server } = request
-    const to = addresses(server.ui)
+    const to = addresses(server.ui.links)
     const scopes = server.scopes.choices()
     const view = {
       action: to.newClient,
@@ -36,7 +36,7 @@ export const newClientPage = settingsPage({
       most,
     })
     return {
-      location: addresses(server.ui).client(client.clientId),
+      location: addresses(server.ui.links).client(client.clientId),
       notice: { done: texts.done.clientCreated, ...(secret && { secret }) },
       once: texts.client.secretOnce,
       json: { ...clientToWire(client, 0, server), ...(secret && { client_secret: secret }) },

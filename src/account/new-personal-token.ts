@@ -2,12 +2,12 @@ import { validName } from '../model/field-rules.ts'
 import { checkAll } from '../model/invalid-field.ts'
 import { withoutOpenidScopes } from '../model/openid-scopes.ts'
 import type { Parameters } from '../model/parameters.ts'
+import { addresses } from '../pages/addresses.ts'
 import type { ExpiryChoices, PersonalTokenFormValues } from '../pages/models/personal-token.ts'
 import { newPersonalToken } from '../pages/shapes/personal-tokens.ts'
 import { listIn, textIn } from '../protocol/endpoints/forms/form.ts'
 import { readerOf } from '../protocol/endpoints/responses/reader.ts'
 import { endingOf } from '../records/tokens/end-tokens.ts'
-import { addresses } from './addresses.ts'
 import { chosenScopes, defaultExpiry, expiresInOf, expiryChoices } from './personal-token-form.ts'
 import { isTyped, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -18,7 +18,7 @@ export const newPersonalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/new/`,
   async show(request, refused) {
     const { server } = request
-    const to = addresses(server.ui)
+    const to = addresses(server.ui.links)
     const scopes = withoutOpenidScopes(server.scopes.choices())
     const choices = expiryChoices(request, server.clock())
     const isRefused = isTyped(refused)
@@ -56,7 +56,7 @@ export const newPersonalTokenPage = settingsPage({
     })
     const secret = token.accessToken
     return {
-      location: addresses(server.ui).token(token.id),
+      location: addresses(server.ui.links).token(token.id),
       notice: { done: texts.done.tokenCreated, secret },
       once: texts.token.once,
       json: {

@@ -1,24 +1,16 @@
 import type { Digest } from '../crypto/digest.ts'
 import { maxPasswordBytes, minPasswordLength, validPassword } from '../model/field-rules.ts'
 import { checkAll, InvalidField } from '../model/invalid-field.ts'
-import { passwordChange } from '../pages/shapes/password.ts'
-import { respond, settingsPage } from './settings-page.ts'
+import { passwordChange, passwordRules } from '../pages/shapes/password.ts'
+import { resource } from './resource.ts'
 
 /** Changes the password of a built-in user, and ends all other sessions of the user. */
-export const passwordPage = settingsPage({
+export const passwordPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/password/`,
-  async show(request, refused) {
-    const view = {
-      action: request.server.ui.links.password ?? '',
-      email: request.signedIn.user.email,
-      minLength: minPasswordLength,
-      problem: refused?.problem,
-    }
-    return respond(request, 'password', {
-      view,
-      json: () => ({ min_length: minPasswordLength }),
-      refused,
-    })
+  page: 'password',
+  view: passwordRules,
+  async read() {
+    return { view: { min_length: minPasswordLength } }
   },
   form: passwordChange,
   async change({ http, server, signedIn, texts }, params) {

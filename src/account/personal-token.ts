@@ -3,12 +3,12 @@ import { checkAll, InvalidField } from '../model/invalid-field.ts'
 import { withoutOpenidScopes } from '../model/openid-scopes.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { isExpired, type Token } from '../model/token.ts'
+import { addresses } from '../pages/addresses.ts'
 import type { EditedToken } from '../pages/models/personal-token.ts'
 import { personalTokenChange } from '../pages/shapes/personal-tokens.ts'
 import { listIn, textIn } from '../protocol/endpoints/forms/form.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import type { ManagedToken } from '../records/tokens/personal-tokens.ts'
-import { addresses, tokenIdOf } from './addresses.ts'
 import { backIn } from './arranged-list.ts'
 import { checkEdit, editState } from './edit.ts'
 import { type Changed, showNotice } from './notice.ts'
@@ -16,6 +16,7 @@ import { overlaps } from './overlaps.ts'
 import { chosenExpiry, chosenScopes, expiryChoices } from './personal-token-form.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
+import { tokenIdOf } from './settings-request.ts'
 import { inShell } from './snippets.ts'
 import { personalTokenToWire } from './wire.ts'
 
@@ -38,7 +39,7 @@ export const showPersonalToken = async (
   const { token, name, lastFour, lastUse } = managed
   const notice = await showNotice(request)
   const { done, secret } = notice
-  const to = addresses(server.ui)
+  const to = addresses(server.ui.links)
   const isEdit = refused?.params.repeated('name').length === 1
   const stored = editedOf(managed)
   const view = {
@@ -122,7 +123,7 @@ export const personalTokenPage = settingsPage({
     const { server, signedIn, texts, asJson } = request
     const managed = await ownToken(request)
     const { token } = managed
-    const to = addresses(server.ui)
+    const to = addresses(server.ui.links)
     if (params.optional('delete') === 'yes') {
       // Write the last use before the deletion, so that undoing the deletion restores the last use too.
       await server.operations.flushTokenUses()
@@ -182,7 +183,7 @@ const saved = async (
   const { id } = before.token
   const after = (await server.personalTokens.find(signedIn.user.id, id)) ?? before
   return {
-    location: addresses(server.ui).token(id),
+    location: addresses(server.ui.links).token(id),
     notice: { done },
     json: personalTokenToWire(after),
   }

@@ -1,9 +1,8 @@
+import { addresses } from '../pages/addresses.ts'
 import type { Cursor } from '../store/contract/page.ts'
 import type { PersonalTokenSummary } from '../store/contract/tokens.ts'
-import { addresses } from './addresses.ts'
 import { type Arrangement, arranged } from './arranged-list.ts'
 import { tokenItem } from './list-items.ts'
-import { outcomeOf } from './list-outcome.ts'
 import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -64,12 +63,11 @@ export const showPersonalTokens = async (
     list.items.map(({ id }) => id),
   )
   const notice = await showNotice(request)
-  const to = addresses(server.ui)
+  const to = addresses(server.ui.links)
   const view = {
     tokens: { ...list, items: tokens.map((token) => tokenItem(token, request)) },
     newToken: to.newToken,
     deleteSelected: to.selectedTokens,
-    ...outcomeOf(request, notice, refused),
   }
   const json = () => ({
     personal_tokens: tokens.map(personalTokenToWire),

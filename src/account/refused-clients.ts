@@ -1,7 +1,7 @@
 import type { Refusal } from '../model/refusal.ts'
+import { addresses } from '../pages/addresses.ts'
 import type { RefusedClientItem } from '../pages/models/admin.ts'
 import { clientsAmong } from '../records/clients/client-rows.ts'
-import { adminApplicationAddress } from './addresses.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 /** The maximum number of listed clients. */
@@ -22,7 +22,7 @@ export const refusedClients = async ({
   return most.flatMap(({ clientId, count, at }, index) => {
     const client = clients.find((one) => one.clientId === clientId)
     if (!client) return []
-    const href = adminApplicationAddress(server.ui, clientId)
+    const href = addresses(server.ui.links).adminApplication(clientId)
     const reasons = reasonsOf(refusals[index] ?? [])
     return [{ clientId, name: client.name, href, count, at, reasons }]
   })

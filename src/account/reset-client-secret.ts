@@ -1,8 +1,8 @@
 import { countLimit } from '../model/count-limit.ts'
 import { InvalidField } from '../model/invalid-field.ts'
+import { addresses } from '../pages/addresses.ts'
 import { overlapForm } from '../pages/shapes/clients.ts'
 import { secondsIn } from '../protocol/endpoints/forms/form.ts'
-import { addresses } from './addresses.ts'
 import { ownClient, showClient } from './client.ts'
 import { settingsPage } from './settings-page.ts'
 import { clientToWire } from './wire.ts'
@@ -24,7 +24,7 @@ export const resetClientSecretPage = settingsPage({
     const users = await before.getUsers(countLimit)
     const { client, clientSecret } = await server.clients.resetClientSecret(clientId, { overlap })
     return {
-      location: addresses(server.ui).client(clientId),
+      location: addresses(server.ui.links).client(clientId),
       notice: { done: texts.done.secretReset, secret: clientSecret },
       once: texts.client.secretOnce,
       json: {

@@ -1,8 +1,8 @@
 import { InvalidField } from '../model/invalid-field.ts'
+import { addresses } from '../pages/addresses.ts'
 import { overlapForm } from '../pages/shapes/clients.ts'
 import { secondsIn } from '../protocol/endpoints/forms/form.ts'
 import { endingOf } from '../records/tokens/end-tokens.ts'
-import { addresses } from './addresses.ts'
 import { ownToken, showPersonalToken } from './personal-token.ts'
 import { settingsPage } from './settings-page.ts'
 import { personalTokenToWire } from './wire.ts'
@@ -31,7 +31,7 @@ export const rotatePersonalTokenPage = settingsPage({
     })
     const { accessToken, previousExpires } = rotated
     return {
-      location: addresses(server.ui).token(token.id),
+      location: addresses(server.ui.links).token(token.id),
       notice: { done: texts.done.tokenRotated, secret: accessToken },
       once: texts.token.once,
       json: {

@@ -1,7 +1,7 @@
 import { InvalidField } from '../model/invalid-field.ts'
+import { addresses } from '../pages/addresses.ts'
 import { selection } from '../pages/shapes/applications.ts'
 import { listIn } from '../protocol/endpoints/forms/form.ts'
-import { addresses } from './addresses.ts'
 import { backIn } from './arranged-list.ts'
 import { pageSize } from './list-page.ts'
 import { respond, settingsPage } from './settings-page.ts'
@@ -16,7 +16,7 @@ export const selectedApplicationsPage = settingsPage({
       signedIn.user.id,
       listIn(params, 'id').slice(0, pageSize),
     )
-    const to = addresses(server.ui)
+    const to = addresses(server.ui.links)
     const back = backIn(params.repeated('back')[0])
     const entries = chosen.map(({ client, scopes }) => ({
       id: client.clientId,
@@ -46,7 +46,7 @@ export const selectedApplicationsPage = settingsPage({
       if (await server.authorizedApplications.revoke(signedIn.user.id, client.clientId)) count += 1
     const back = backIn(params.optional('back'))
     return {
-      location: `${addresses(server.ui).authorized}${back}`,
+      location: `${addresses(server.ui.links).authorized}${back}`,
       notice: { done: texts.done.revokedSome(count) },
     }
   },

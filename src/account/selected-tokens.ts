@@ -1,8 +1,8 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import type { Parameters } from '../model/parameters.ts'
+import { addresses } from '../pages/addresses.ts'
 import { selection } from '../pages/shapes/applications.ts'
 import { listIn } from '../protocol/endpoints/forms/form.ts'
-import { addresses } from './addresses.ts'
 import { backIn } from './arranged-list.ts'
 import { pageSize } from './list-page.ts'
 import { respond, settingsPage } from './settings-page.ts'
@@ -20,7 +20,7 @@ export const selectedTokensPage = settingsPage({
     const { http, server, signedIn } = request
     const params = refused?.params ?? http.queryParameters()
     const chosen = await server.personalTokens.among(signedIn.user.id, idsIn(params))
-    const to = addresses(server.ui)
+    const to = addresses(server.ui.links)
     const back = backIn(params.repeated('back')[0])
     const entries = chosen.map(({ token, name, lastFour }) => ({
       id: String(token.id),
@@ -48,7 +48,7 @@ export const selectedTokensPage = settingsPage({
     const { names, undo } = await server.endedTokens.end(signedIn.user.id, ids)
     const hasEnded = names.length > 0
     return {
-      location: `${addresses(server.ui).tokens}${backIn(params.optional('back'))}`,
+      location: `${addresses(server.ui.links).tokens}${backIn(params.optional('back'))}`,
       notice: { done: texts.done.tokensDeleted(names.length), ...(hasEnded && { undo }) },
       json: hasEnded ? { undo } : {},
     }

@@ -1,15 +1,12 @@
-import type { StoredSession } from '../model/entities/session.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import { isSessionEnd } from '../model/session-end.ts'
-import type { EndedSession } from '../pages/models/ended-session.ts'
-import { sessionEnd } from '../pages/shapes/sessions.ts'
+import { type endedSession, sessionEnd, sessions } from '../pages/shapes/sessions.ts'
+import type { Json } from '../pages/shapes/shape.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
-import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
-import { showNotice } from './notice.ts'
-import { type Refused, respond, settingsPage } from './settings-page.ts'
+import { resource } from './resource.ts'
 import type { SettingsRequest } from './settings-request.ts'
-import { endedSessionToWire, sessionToWire } from './wire.ts'
+import { sessionToWire } from './wire.ts'
 
 /** The page lists sessions that ended within this period, in milliseconds. */
 const endedPeriod = 30 * 86_400_000
@@ -17,7 +14,10 @@ const endedPeriod = 30 * 86_400_000
 const maxEnded = 10
 
 /** Returns the user's sessions that ended recently and before their expiry, according to the audit log. */
-const endedSessions = async ({ server, signedIn }: SettingsRequest): Promise<EndedSession[]> => {
+const endedSessions = async ({
+  server,
+  signedIn,
+}: SettingsRequest): Promise<Json<typeof endedSession>[]> => {
   const filter = { event: 'session.ended', since: server.clock() - endedPeriod }
   const cursor = { after: null, limit: maxEnded }
   const { items } = await server.activity.listByUser(signedIn.user.id, cursor, filter)
@@ -25,51 +25,31 @@ const endedSessions = async ({ server, signedIn }: SettingsRequest): Promise<End
     if (!isSessionEnd(reason)) return []
     // Do not reveal the IP address of an administrator.
     const isOwn = actorId !== null && String(actorId) === String(signedIn.user.id)
-    return { reason, count: Number(count), at, address: isOwn ? address : '' }
+    const ended_at = new Date(at).toISOString()
+    return { reason, count: Number(count), ended_at, address: isOwn ? address : '' }
   })
-}
-
-/** Shows the sessions of the user. */
-export const showSessions = async (
-  request: SettingsRequest,
-  refused?: Refused,
-): Promise<Response> => {
-  const { server, signedIn } = request
-  const found = await server.sessions.listByUser(signedIn.user.id, cursorOf(request, 'after'))
-  const ended = await endedSessions(request)
-  const notice = await showNotice(request)
-  const toItem = (session: StoredSession) => ({
-    id: session.id,
-    isCurrent: session.id === signedIn.sessionId,
-    browser: deviceName(session.userAgent),
-    address: session.address,
-    createdAt: session.createdAt,
-    lastSeenAt: session.lastSeenAt,
-  })
-  const sessions = listed(request, 'after', found, toItem)
-  const view = {
-    action: server.ui.links.sessions ?? '',
-    sessions,
-    ended,
-    unverifiedEmail: signedIn.user.emailVerified ? null : signedIn.user.email,
-    done: notice.done,
-    problem: refused?.problem,
-  }
-  const json = () => ({
-    sessions: found.items.map((session) => sessionToWire(session, signedIn.sessionId)),
-    next: sessions.next,
-    ended: ended.map(endedSessionToWire),
-  })
-  return respond(request, 'sessions', { view, json, refused, notice })
 }
 
 /** The ID of a session is a digest; a longer text needs no look-up. */
 const maxIdLength = 100
 
 /** Lists and ends the sessions of the user. */
-export const sessionsPage = settingsPage({
+export const sessionsPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/sessions/`,
-  show: showSessions,
+  page: 'sessions',
+  view: sessions,
+  async read(request) {
+    const { server, signedIn } = request
+    const { user, sessionId } = signedIn
+    const found = await server.sessions.listByUser(user.id, cursorOf(request, 'after'))
+    const { items, next, first } = listed(request, 'after', found, (session) =>
+      sessionToWire(session, sessionId),
+    )
+    return {
+      view: { sessions: items, next, ended: await endedSessions(request) },
+      forPage: () => ({ first, unverifiedEmail: user.emailVerified ? null : user.email }),
+    }
+  },
   form: sessionEnd,
   async change({ server, signedIn, texts }, params) {
     const location = server.ui.links.sessions ?? ''

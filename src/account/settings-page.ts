@@ -201,6 +201,7 @@ export const respond = <N extends keyof Pages>(
     : renderPage(http, server, name, view, {
         signedIn,
         seen: seenAddress(request, notice),
+        outcome: { done: notice.done, undo: notice.undo, problem: refused?.problem },
         status: refused?.status,
         headers: refused?.headers,
       })

@@ -4,6 +4,7 @@ import { withQuery } from '../model/redirect-uri.ts'
 import type { Reader } from '../pages/frame.ts'
 import type { Messages } from '../pages/messages/en.ts'
 import { prefersJson } from '../protocol/endpoints/responses/prefers-json.ts'
+import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import { readerOf, textsOf } from '../protocol/endpoints/responses/reader.ts'
 import { redirectResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
@@ -44,3 +45,12 @@ export const settingsRequestOf = async (
   const page = withQuery(server.ui.links.login, { next: await back() })
   return redirectResponse({ page }, server)
 }
+
+/** Parses the ID of a token. @throws OAuthError 404 if the text is not a valid ID */
+export const asTokenId = (text: string): number => {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
+  return Number(text)
+}
+
+/** Returns the token ID in the path. @throws OAuthError 404 if the path does not contain a valid ID */
+export const tokenIdOf = ({ http }: SettingsRequest): number => asTokenId(http.param('id'))

@@ -1,6 +1,6 @@
 import { InvalidField } from '../model/invalid-field.ts'
+import { addresses } from '../pages/addresses.ts'
 import { undo as undoShape } from '../pages/shapes/applications.ts'
-import { addresses } from './addresses.ts'
 import { backIn } from './arranged-list.ts'
 import { showPersonalTokens } from './personal-tokens.ts'
 import { settingsPage } from './settings-page.ts'
@@ -20,7 +20,7 @@ export const undoPage = settingsPage({
         problem: 'undoTooLate',
       })
     return {
-      location: `${addresses(server.ui).tokens}${backIn(params.optional('back'))}`,
+      location: `${addresses(server.ui.links).tokens}${backIn(params.optional('back'))}`,
       notice: { done: texts.done.tokensRestored(restored) },
     }
   },

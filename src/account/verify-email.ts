@@ -1,12 +1,12 @@
 import { sendLink } from '../protocol/endpoints/user-links/send-link.ts'
-import { showSessions } from './sessions.ts'
+import { sessionsPage } from './sessions.ts'
 import { settingsPage } from './settings-page.ts'
 
 /** Sends a link with which the user verifies the e-mail address. */
 export const verifyEmailPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/verify-email/`,
   isShown: false,
-  show: showSessions,
+  show: sessionsPage.show,
   tooMany: ({ userLinks }) => userLinks.tooMany,
   async change({ http, server, signedIn, reader, texts }, params) {
     const location = server.ui.links.sessions ?? ''

@@ -5,7 +5,6 @@ import type { StoredSession } from '../model/entities/session.ts'
 import type { Scope, ScopeRegistry } from '../model/scope.ts'
 import type { User } from '../model/user.ts'
 import type { RefusedClientItem } from '../pages/models/admin.ts'
-import type { EndedSession } from '../pages/models/ended-session.ts'
 import type { ArrangedList } from '../pages/models/list.ts'
 import type { adminClient, adminToken, refusedClient } from '../pages/shapes/administration.ts'
 import type {
@@ -16,10 +15,7 @@ import type {
 import type { client as clientShape, scope as scopeShape } from '../pages/shapes/clients.ts'
 import type { leakedCredential } from '../pages/shapes/leaked.ts'
 import type { personalToken } from '../pages/shapes/personal-tokens.ts'
-import type {
-  endedSession as endedSessionShape,
-  session as sessionShape,
-} from '../pages/shapes/sessions.ts'
+import type { session as sessionShape } from '../pages/shapes/sessions.ts'
 import type { Json } from '../pages/shapes/shape.ts'
 import type { user as userShape } from '../pages/shapes/users.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
@@ -149,12 +145,6 @@ export const sessionToWire = (
   created_at: time(session.createdAt),
   last_seen_at: time(session.lastSeenAt),
 })
-
-/** Converts sessions that ended. */
-export const endedSessionToWire = ({
-  at,
-  ...session
-}: EndedSession): Json<typeof endedSessionShape> => ({ ...session, ended_at: time(at) })
 
 /** Converts a client for administrators. */
 export const adminClientToWire = (

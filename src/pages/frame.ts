@@ -1,6 +1,7 @@
 import type { Html } from './html.ts'
 import type { Messages } from './messages/en.ts'
 import type { Language } from './messages/languages.ts'
+import type { FormProblem } from './parts/forms.ts'
 
 /** The language of the reader of a page, and the locale for dates and numbers. */
 export interface Reader {
@@ -56,6 +57,16 @@ export interface FrameLinks {
   readonly hostLogout: string | null
 }
 
+/** The result of the form that the user has just sent. */
+export interface Outcome {
+  /** The sentence about the completed action. */
+  readonly done?: string | undefined
+  /** The ID with which the page undoes the action; undefined if undo is impossible. */
+  readonly undo?: string | undefined
+  /** The reason why the form was refused. */
+  readonly problem?: FormProblem | undefined
+}
+
 /** The values that all pages share, such as the name of the application, the URLs and the texts. */
 export interface Frame {
   readonly brand: Brand
@@ -77,6 +88,8 @@ export interface Frame {
    * until the browser has loaded this image. Undefined without a notice.
    */
   readonly seen: string | undefined
+  /** The result of the last form, which the settings pages display. */
+  readonly outcome: Outcome
   /** Whether the request failed. The title of the page then begins with the word "Error". */
   readonly isError: boolean
   /** The time of the request, in milliseconds since the epoch. */

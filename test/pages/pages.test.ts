@@ -21,9 +21,14 @@ const withoutInput: readonly string[] = ['home', 'loggedOut']
 
 describe.each(names)('the page template %s', (name) => {
   test('escapes every value that another person can set', async () => {
-    const harmless = skeleton(await renderPage(name, sampleViews(() => 'x')[name]))
+    const render = (text: string) =>
+      renderPage(name, sampleViews(() => text)[name], {
+        user: { email: text, isAdmin: true },
+        outcome: { done: text, problem: { sentence: text } },
+      })
+    const harmless = skeleton(await render('x'))
     for (const text of hostileTexts) {
-      const html = await renderPage(name, sampleViews(() => text)[name])
+      const html = await render(text)
       expect(skeleton(html)).toEqual(harmless)
       if (!withoutInput.includes(name)) expect(unescaped(html)).toContain(text)
     }

@@ -8,11 +8,13 @@ import { builtInPages, type PageName, type ViewOf } from '../../src/pages/pages.
 const now = Date.UTC(2026, 9, 17, 12)
 const hour = 3_600_000
 const day = 24 * hour
+const at = (time: number): string => new Date(time).toISOString()
 
 /** The frame of the tested pages: English, for a user who is logged in as an administrator. */
 export const frame: Frame = {
   isError: false,
   seen: undefined,
+  outcome: {},
   brand: { name: 'Notes', logo: null },
   links: {
     stylesheet: '/oauth/style.css',
@@ -504,39 +506,38 @@ export const sampleViews = (
       ends: now + 30 * day,
       revokeAllAction: `${settings}authorized/c1/revoke/`,
     },
-    password: {
-      action: '/account/settings/password/',
-      email: outside('ada@example.org'),
-      minLength: 8,
-      problem: undefined,
-    },
+    password: { min_length: 8 },
     sessions: {
-      action: '/account/settings/sessions/',
       ended: [
-        { reason: 'elsewhere', count: 2, at: now - 2 * hour, address: outside('198.51.100.7') },
-        { reason: 'administrator', count: 1, at: now - 3 * day, address: '' },
+        {
+          reason: 'elsewhere',
+          count: 2,
+          ended_at: at(now - 2 * hour),
+          address: outside('198.51.100.7'),
+        },
+        { reason: 'administrator', count: 1, ended_at: at(now - 3 * day), address: '' },
       ],
       unverifiedEmail: outside('ada@example.org'),
-      done: undefined,
-      problem: undefined,
-      sessions: listed([
+      first: null,
+      next: null,
+      sessions: [
         {
           id: 's1',
-          isCurrent: true,
+          is_current: true,
           browser: outside('Firefox on Windows'),
           address: '203.0.113.7',
-          createdAt: now - 3 * day,
-          lastSeenAt: now,
+          created_at: at(now - 3 * day),
+          last_seen_at: at(now),
         },
         {
           id: 's2',
-          isCurrent: false,
+          is_current: false,
           browser: null,
           address: '2001:db8::17',
-          createdAt: now - 30 * day,
-          lastSeenAt: now - 9 * day,
+          created_at: at(now - 30 * day),
+          last_seen_at: at(now - 9 * day),
         },
-      ]),
+      ],
     },
     admin: {
       mostRefused: [

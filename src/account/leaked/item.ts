@@ -1,6 +1,6 @@
+import { addresses } from '../../pages/addresses.ts'
 import type { LeakedItem } from '../../pages/models/leaked.ts'
 import { activityItem } from '../activity-item.ts'
-import { userAddress } from '../addresses.ts'
 import type { SettingsRequest } from '../settings-request.ts'
 import type { LeakFacts } from './facts.ts'
 
@@ -14,7 +14,7 @@ export const leakedItem = (facts: LeakFacts, { server, signedIn }: SettingsReque
     name,
     isValid: facts.isValid,
     user: user && (user.email || String(user.id)),
-    userHref: user && signedIn.user.isAdmin ? userAddress(server.ui, user) : null,
+    userHref: user && signedIn.user.isAdmin ? addresses(server.ui.links).adminUser(user.id) : null,
     isOwn: user?.id === signedIn.user.id,
     application: client && { name: client.name, isDisabled: client.isDisabled },
     isOwner: client !== null && client.owner?.id === signedIn.user.id,

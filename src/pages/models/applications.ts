@@ -76,19 +76,8 @@ export interface AuthorizedItem {
   readonly revokeAction: string
 }
 
-/** The result of the last action on a list. */
-export interface ListOutcome {
-  /** The message about the action that the user has just completed; undefined without one. */
-  readonly done: string | undefined
-  /**
-   * The ID of the action, and the URL of the form whose field `undo` accepts the ID; undefined if undo is impossible.
-   */
-  readonly undo: { readonly id: string; readonly action: string } | undefined
-  readonly problem: FormProblem | undefined
-}
-
 /** The view of the page with the first entries of each list of a user. */
-export interface ApplicationsView extends ListOutcome {
+export interface ApplicationsView {
   readonly clients: Listed<ClientItem>
   readonly newClient: string
   readonly personalTokens: Listed<PersonalTokenItem>
@@ -97,7 +86,7 @@ export interface ApplicationsView extends ListOutcome {
 }
 
 /** The view of the page that lists a user's personal tokens. */
-export interface PersonalTokensView extends ListOutcome {
+export interface PersonalTokensView {
   readonly tokens: ArrangedList<PersonalTokenItem>
   readonly newToken: string
   /** The URL of the page that asks for confirmation before the tokens with the IDs in `id` are deleted. */
@@ -105,13 +94,13 @@ export interface PersonalTokensView extends ListOutcome {
 }
 
 /** The view of the page that lists the applications that a user registered. */
-export interface ClientsView extends ListOutcome {
+export interface ClientsView {
   readonly clients: ArrangedList<ClientItem>
   readonly newClient: string
 }
 
 /** The view of the page that lists the applications that a user authorized. */
-export interface AuthorizedView extends ListOutcome {
+export interface AuthorizedView {
   readonly authorized: ArrangedList<AuthorizedItem>
   /** The URL of the page that asks for confirmation before the applications with the client IDs in `id` are revoked. */
   readonly revokeSelected: string

@@ -1,20 +1,21 @@
+import { addresses } from '../addresses.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { ListOutcome } from '../models/applications.ts'
 import { formId } from './forms.ts'
 import { alert, done } from './notices.ts'
 
-/** Renders the result of the last action on a list. If `undo` is set, adds a button that undoes the action. */
-export const outcome = (view: ListOutcome, frame: Frame): Html => {
-  const sentences = html`${alert(view.problem?.sentence)}${done(view.done)}`
-  if (!view.undo) return sentences
+/** Renders the result of the last form. If the action can be undone, adds a button that undoes it. */
+export const outcome = (frame: Frame): Html => {
+  const { problem, done: sentence, undo } = frame.outcome
+  const sentences = html`${alert(problem?.sentence)}${done(sentence)}`
+  if (undo === undefined) return sentences
   const { list } = frame.texts
   return html`<div class="undo">
 ${sentences}
-<form method="post" action="${view.undo.action}" data-seconds="10">
+<form method="post" action="${addresses(frame.links).undo}" data-seconds="10">
 ${formId(frame)}
-<input type="hidden" name="undo" value="${view.undo.id}">
-<button type="submit" class="quiet" aria-label="${list.undo}: ${view.done ?? ''}" autofocus>${list.undo}</button>
+<input type="hidden" name="undo" value="${undo}">
+<button type="submit" class="quiet" aria-label="${list.undo}: ${sentence ?? ''}" autofocus>${list.undo}</button>
 </form>
 </div>`
 }

@@ -3,14 +3,14 @@ import { type Html, html } from '../html.ts'
 import { formatsOf } from './formats.ts'
 
 /** Renders a time to the minute in UTC. The script of the page converts the time to the reader's time zone. */
-export const time = (frame: Frame, at: number): Html => {
+export const time = (frame: Frame, at: number | string): Html => {
   const date = new Date(at)
   const text = `${formatsOf(frame.reader.locale).minute.format(date)} UTC`
   return html`<time datetime="${date.toISOString()}" data-time="minute">${text}</time>`
 }
 
 /** Renders the day of a time in UTC. The script of the page converts the day to the reader's time zone. */
-export const day = (frame: Frame, at: number): Html => {
+export const day = (frame: Frame, at: number | string): Html => {
   const date = new Date(at)
   const text = formatsOf(frame.reader.locale).day.format(date)
   return html`<time datetime="${date.toISOString()}" data-time="day">${text}</time>`

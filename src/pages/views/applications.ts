@@ -37,7 +37,7 @@ export const applicationsPage: PageTemplate<ApplicationsView> = (view, frame) =>
     frame,
     texts.title,
     html`<h1>${texts.title}</h1>
-${outcome(view, frame)}
+${outcome(frame)}
 ${overview('tokens', view.personalTokens, (token) => tokenRow(token, undefined, frame), create('tokens', view.newToken))}
 ${overview('clients', view.clients, (client) => clientRow(client, frame), create('clients', view.newClient))}
 ${overview('authorized', view.authorized, (item) => authorizedRow(item, { items: view.authorized.items }, frame))}`,

@@ -16,7 +16,7 @@ export const authorizedPage: PageTemplate<AuthorizedView> = (view, frame) => {
     texts.title,
     html`<h1>${texts.title}</h1>
 <p class="about">${texts.about}</p>
-${outcome(view, frame)}
+${outcome(frame)}
 ${arrangedSection(
   {
     list: authorized,

@@ -17,7 +17,7 @@ export const clientsPage: PageTemplate<ClientsView> = (view, frame) => {
 <a class="button" href="${view.newClient}">${texts.create}</a>
 </div>
 <p class="about">${texts.about}</p>
-${outcome(view, frame)}
+${outcome(frame)}
 ${arrangedSection(
   {
     list: view.clients,

@@ -1,32 +1,27 @@
 import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { type FormProblem, formId, textField } from '../parts/forms.ts'
+import { formId, textField } from '../parts/forms.ts'
 import { formAlert } from '../parts/notices.ts'
-
-/** The view of the page on which a user changes the password. */
-export interface PasswordView {
-  readonly action: string
-  /** The e-mail address of the user, with which a password manager finds the entry to update. */
-  readonly email: string
-  /** The minimum length of a password, in characters. */
-  readonly minLength: number
-  readonly problem: FormProblem | undefined
-}
+import type { passwordRules } from '../shapes/password.ts'
+import type { Json } from '../shapes/shape.ts'
 
 /** The page on which a user changes the password. */
-export const passwordPage: PageTemplate<PasswordView> = (view, frame) => {
+export const passwordPage: PageTemplate<Json<typeof passwordRules>> = (
+  { min_length: minLength },
+  frame,
+) => {
   const { password: texts } = frame.texts
-  const { action, email, minLength, problem } = view
+  const { problem } = frame.outcome
   return layout(
     frame,
     texts.title,
     html`<h1>${texts.title}</h1>
 <p class="about">${texts.about}</p>
 ${formAlert(problem, { current_password: texts.current, new_password: texts.next }, frame)}
-<form method="post" action="${action}">
+<form method="post" action="${frame.links.password}">
 ${formId(frame)}
-<div hidden><input type="text" value="${email}" autocomplete="username"></div>
+<div hidden><input type="text" value="${frame.user?.email}" autocomplete="username"></div>
 ${textField({
   name: 'current_password',
   label: texts.current,

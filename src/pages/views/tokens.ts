@@ -19,7 +19,7 @@ export const personalTokensPage: PageTemplate<PersonalTokensView> = (view, frame
 <a class="button" href="${view.newToken}">${texts.create}</a>
 </div>
 <p class="about">${texts.about}</p>
-${outcome(view, frame)}
+${outcome(frame)}
 ${arrangedSection(
   {
     list: tokens,

@@ -3,6 +3,7 @@ import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import { redirectUriDifference } from '../../../model/redirect-difference.ts'
 import type { User } from '../../../model/user.ts'
+import { addresses } from '../../../pages/addresses.ts'
 import type { RefusedRedirectDetails } from '../../../pages/models/refused-redirect.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
@@ -61,8 +62,7 @@ export const findDetails = async (http: HttpRequest, server: ServerContext) => {
   const client = await server.clients.find(found.clientId)
   if (!client || !mayManage(signedIn.user, client)) return undefined
   const { redirectUri } = found
-  const { clients, adminApplications } = server.ui.links
-  const list = isOwner(signedIn.user, client) ? clients : adminApplications
+  const to = addresses(server.ui.links)
   const details: RefusedRedirectDetails = {
     name: client.name,
     isDisabled: client.isDisabled,
@@ -72,7 +72,9 @@ export const findDetails = async (http: HttpRequest, server: ServerContext) => {
       redirectUri === undefined
         ? undefined
         : redirectUriDifference(client.redirectUris, redirectUri),
-    client: `${list}${encodeURIComponent(client.clientId)}/`,
+    client: isOwner(signedIn.user, client)
+      ? to.client(client.clientId)
+      : to.adminApplication(client.clientId),
   }
   return { signedIn, details }
 }

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
-import type { Frame, Reader } from '../../../pages/frame.ts'
+import type { Frame, Outcome, Reader } from '../../../pages/frame.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
 import type { ServerContext, Ui } from '../../server-context.ts'
 import { newFormId } from '../../session/form-ids.ts'
@@ -13,6 +13,7 @@ export interface RenderOptions {
   readonly signedIn?: SignedIn | undefined
   /** The URL of an image that the browser loads after it has received the page. */
   readonly seen?: string | undefined
+  readonly outcome?: Outcome | undefined
   /** The requested languages, if they are not in the query of the request. */
   readonly uiLocales?: string | undefined
   /**
@@ -51,7 +52,7 @@ const frameOf = (
   server: ServerContext,
   reader: Reader,
   csrfToken: string,
-  { signedIn, seen, status = 200 }: RenderOptions,
+  { signedIn, seen, outcome = {}, status = 200 }: RenderOptions,
 ): Frame => ({
   brand: server.ui.brand,
   links: server.ui.links,
@@ -61,6 +62,7 @@ const frameOf = (
   csrfToken,
   formId: newFormId(signedIn?.user.id ?? null, server.settings.sessionExpiresIn, server),
   seen,
+  outcome,
   isError: status >= 400,
   now: server.clock(),
 })
