@@ -31,6 +31,7 @@ import { removeInternalDeclarations } from './declarations.js'
 
 const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
+const locales = join(root, 'locales')
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built')
 const temporary = join(root, `.dist-${process.pid}`)
@@ -39,6 +40,7 @@ const lock = join(root, '.dist-lock')
 /** The build is stale if one of these inputs is newer. */
 const inputs = [
   'src',
+  'locales',
   'package.json',
   'package-lock.json',
   'tsconfig.json',
@@ -80,7 +82,9 @@ const isStale = async () => {
   if (built === undefined) return true
   const paths = inputs.map((path) => join(root, path))
   // Include directories: if a file was removed, or an old file was added, only the time of its directory is new.
-  for (const entry of await entriesBelow(src)) paths.push(join(entry.parentPath, entry.name))
+  for (const directory of [src, locales])
+    for (const entry of await entriesBelow(directory))
+      paths.push(join(entry.parentPath, entry.name))
   const times = await Promise.all(paths.map(modifiedAt))
   return times.some((time) => time !== undefined && time > built)
 }

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, posix, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -63,6 +63,25 @@ const embedStylesheets = (src) => ({
       code: `export const stylesheetSources = async () => ${JSON.stringify(texts)}`,
       moduleType: 'js',
     }
+  },
+})
+
+/**
+ * Replaces the module that reads the directory of the languages with an import of each file, so that each language is a
+ * chunk, which is loaded when the language is first used.
+ * @param {string} root
+ * @returns {import('rolldown').Plugin}
+ */
+const importLocales = (root) => ({
+  name: 'import-locales',
+  async load(id) {
+    if (id !== join(root, 'src/pages/messages/locales.ts')) return null
+    const directory = join(root, 'locales')
+    const entries = (await readdir(directory)).sort().map((file) => {
+      const path = JSON.stringify(join(directory, file))
+      return `[${JSON.stringify(file.replace('.json', ''))}, async () => (await import(${path})).default]`
+    })
+    return { code: `export const locales = new Map([${entries}])`, moduleType: 'js' }
   },
 })
 
@@ -156,7 +175,7 @@ export const bundle = async (root, directory) => {
     platform: 'node',
     transform: { target: 'es2024' },
     external: externalOf(manifest),
-    plugins: [embedStylesheets(src), keepAddresses(src)],
+    plugins: [embedStylesheets(src), importLocales(root), keepAddresses(src)],
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`The bundler warns: ${log.message}`)
     },

@@ -22,7 +22,7 @@ export const newClientPage = settingsPage({
     }
     return respond(request, 'newClient', {
       view,
-      json: () => ({ scopes: scopes.map((scope) => scopeToWire(scope, request.reader.language)) }),
+      json: () => ({ scopes: scopes.map((scope) => scopeToWire(scope, request)) }),
       refused,
     })
   },

@@ -6,7 +6,6 @@ import { addresses } from '../pages/addresses.ts'
 import type { ExpiryChoices, PersonalTokenFormValues } from '../pages/models/personal-token.ts'
 import { newPersonalToken } from '../pages/shapes/personal-tokens.ts'
 import { listIn, textIn } from '../protocol/endpoints/forms/form.ts'
-import { readerOf } from '../protocol/endpoints/responses/reader.ts'
 import { endingOf } from '../records/tokens/end-tokens.ts'
 import { chosenScopes, defaultExpiry, expiresInOf, expiryChoices } from './personal-token-form.ts'
 import { isTyped, respond, settingsPage } from './settings-page.ts'
@@ -32,9 +31,8 @@ export const newPersonalTokenPage = settingsPage({
       isPrefilled: !isRefused && isFilledIn(values),
       problem: refused?.problem,
     }
-    const { language } = readerOf(request.http)
     const json = () => ({
-      scopes: scopes.map((scope) => scopeToWire(scope, language)),
+      scopes: scopes.map((scope) => scopeToWire(scope, request)),
       last_day: choices.lastDay,
     })
     return respond(request, 'newPersonalToken', { view, json, refused })

@@ -39,8 +39,9 @@ export const settingsRequestOf = async (
     const refusal = await server.sessions.jwtRefusal(http.headers, signedIn)
     if (refusal) throw refusal
   }
-  const reader = readerOf(http)
-  if (signedIn) return { http, server, signedIn, asJson, reader, texts: textsOf(reader) }
+  const reader = readerOf(http, server)
+  if (signedIn)
+    return { http, server, signedIn, asJson, reader, texts: await textsOf(reader, server) }
   if (asJson) throw server.resourceServer.unauthenticated()
   const page = withQuery(server.ui.links.login, { next: await back() })
   return redirectResponse({ page }, server)

@@ -6,6 +6,7 @@ import type { Scope, ScopeRegistry } from '../model/scope.ts'
 import type { User } from '../model/user.ts'
 import type { RefusedClientItem } from '../pages/models/admin.ts'
 import type { ArrangedList } from '../pages/models/list.ts'
+import { scopeTexts } from '../pages/parts/scopes.ts'
 import type { adminClient, adminToken, refusedClient } from '../pages/shapes/administration.ts'
 import type {
   arrangement,
@@ -26,6 +27,7 @@ import type { ManagedToken } from '../records/tokens/personal-tokens.ts'
 import type { TokenSummary, TokenWithNames } from '../store/contract/tokens.ts'
 import { deviceName } from './device-name.ts'
 import type { LeakFacts } from './leaked/facts.ts'
+import type { SettingsRequest } from './settings-request.ts'
 
 // These functions convert records to JSON values. Their return types are derived from the schemas of the OpenAPI
 // document, so the compiler reports a value that does not match its schema.
@@ -35,8 +37,11 @@ const time = (at: number): string => new Date(at).toISOString()
 const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))
 
 /** Converts a scope, with its texts in the user's language. */
-export const scopeToWire = (scope: Scope, language: string): Json<typeof scopeShape> => {
-  const { helpText, group } = scope.textsFor(language)
+export const scopeToWire = (
+  scope: Scope,
+  reading: Pick<SettingsRequest, 'reader' | 'texts'>,
+): Json<typeof scopeShape> => {
+  const { helpText, group } = scopeTexts(scope, reading)
   return { id: scope.id, help_text: helpText, group }
 }
 

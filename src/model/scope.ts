@@ -119,17 +119,6 @@ export const emailScope: Scope = new Scope('user:email', {
   helpText: 'Read your e-mail address',
   group: 'User',
   access: 'read',
-  translations: {
-    ar: { helpText: 'قراءة عنوان بريدك الإلكتروني', group: 'المستخدم' },
-    de: { helpText: 'Deine E-Mail-Adresse lesen', group: 'Benutzer' },
-    es: { helpText: 'Leer tu dirección de correo electrónico', group: 'Usuario' },
-    fr: { helpText: 'Lire votre adresse e-mail', group: 'Utilisateur' },
-    it: { helpText: 'Leggere il tuo indirizzo e-mail', group: 'Utente' },
-    ja: { helpText: 'メールアドレスの読み取り', group: 'ユーザー' },
-    pl: { helpText: 'Odczyt Twojego adresu e-mail', group: 'Użytkownik' },
-    pt: { helpText: 'Ler seu endereço de e-mail', group: 'Usuário' },
-    zh: { helpText: '读取你的电子邮件地址', group: '用户' },
-  },
 })
 
 /** The registered scopes of a server. */

@@ -1,11 +1,11 @@
 import type { Html } from './html.ts'
 import type { Messages } from './messages/en.ts'
-import type { Language } from './messages/languages.ts'
 import type { FormProblem } from './parts/forms.ts'
 
 /** The language of the reader of a page, and the locale for dates and numbers. */
 export interface Reader {
-  readonly language: Language
+  /** The code of a supported language, such as `en`. */
+  readonly language: string
   /**
    * The requested language tag, with a region if possible, because `en-GB` and `en-US` format dates differently.
    */

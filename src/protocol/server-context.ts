@@ -15,6 +15,7 @@ import type { FindClaims } from '../model/standard-claims.ts'
 import type { UserId } from '../model/user.ts'
 import type { SendUserLink } from '../model/user-link.ts'
 import type { Brand, FrameLinks } from '../pages/frame.ts'
+import type { Texts } from '../pages/messages/texts.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { FairQueue } from '../queues/fair-queue.ts'
 import type { Records } from '../records/all-records.ts'
@@ -104,6 +105,8 @@ export interface Ui {
   /** The functions that render the pages. The host can replace each of them. */
   readonly pages: Pages
   readonly brand: Brand
+  /** The languages and texts of the pages. */
+  readonly texts: Texts
   /** The URLs that all pages link to. */
   readonly links: FrameLinks
   /** The URL of the error view, to which the parameters of an error are appended. */

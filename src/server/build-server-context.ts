@@ -1,5 +1,6 @@
 import type { AuthorizationCode } from '../model/authorization.ts'
 import { BoundedMap } from '../model/bounded-map.ts'
+import { textsWith } from '../pages/messages/texts.ts'
 import { ClientLogouts } from '../protocol/openid/logouts.ts'
 import { clientFinder } from '../protocol/provider-operations.ts'
 import { ResourceServer } from '../protocol/resource-server.ts'
@@ -54,6 +55,7 @@ export const buildServerContext = (built: Built, { health }: Readiness): ServerC
     ui: {
       pages: built.pages,
       brand: brandOf(settings, issuer),
+      texts: textsWith(),
       links: linksOf(settings, basePath, options),
       errorView: built.errorView,
     },

@@ -1,6 +1,5 @@
 import { Scope } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../src/pages/messages/en.ts'
 import { at, Person, textOf } from '../pages/settings/support.ts'
 import { Device, openDevicePage, postToDevicePage } from '../support/device.ts'
 import { hostileTexts, shownText, skeleton, unescaped } from '../support/html.ts'
@@ -8,6 +7,7 @@ import { rawHttp } from '../support/raw-http.ts'
 import { register, registered } from '../support/registration.ts'
 import { testScopes } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
+import { en } from '../support/texts.ts'
 import { formIn } from '../support/user-agent.ts'
 import {
   type AttackClient,

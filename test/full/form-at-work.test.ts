@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { en } from '../../src/pages/messages/en.ts'
 import { at, Person } from '../pages/settings/support.ts'
 import { count } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
+import { en } from '../support/texts.ts'
 
 // This test is slow, because the second request waits five seconds for the result of the first.
 test('sending a form again during a slow first request returns 409 with an explanation, and creates one object', async () => {

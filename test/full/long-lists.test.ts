@@ -1,8 +1,8 @@
 import { StatementSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { en } from '../../src/pages/messages/en.ts'
 import { at, Person } from '../pages/settings/support.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { en } from '../support/texts.ts'
 
 /** Returns the number of SQL statements that `work` executes, and the number of rows that they return. */
 const readsOf = async (
@@ -122,7 +122,7 @@ describe('the lists of a user with 1,000 applications and 10,000 tokens', () => 
     await servers[1]?.server.tokens.createPersonal('Newest', servers[1].user.id)
     const page = await many?.get(search)
     expect(page?.text).toContain(en.list.nothingYet)
-    expect(page?.text).toContain(en.list.found('0', en.list.entries(10_000)))
+    expect(page?.text).toContain(en.list.found({ found: '0', all: en.list.entries(10_000) }))
     const last = await many?.get(linkIn(page?.html ?? '', 'next') ?? '')
     expect(last?.text).toContain(en.list.nothing)
     const count = await readsOf(() => Promise.resolve(many?.get(search)))

@@ -4,6 +4,7 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { storeOf } from '../support/internals.ts'
 import { sealedAtFullCost } from '../support/known-password.ts'
+import { textsIn } from '../support/languages.ts'
 import { secretKey, startServer, type TestServer } from '../support/server.ts'
 import { browser } from '../support/session.ts'
 import { formIn, UserAgent } from '../support/user-agent.ts'
@@ -150,8 +151,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
       await using app = await start({ limits })
       const guess = guesser(app, here)
       for (let wrong = 0; wrong < 3; wrong += 1) await guess('wrong')
-      const messages = await import(`../../src/pages/messages/${lang}.ts`)
-      const sentence: string = messages[lang].login.tooMany
+      const sentence = textsIn(lang).login.tooMany
       const page = await fetch(`${app.issuer}/login`, { headers: from(here) })
       const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? ''
       const [, csrf_token = ''] = /name="csrf_token" value="([^"]+)"/.exec(await page.text()) ?? []

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { en } from '../../src/pages/messages/en.ts'
 import { execute, query } from '../support/database.ts'
 import { images } from '../support/images.ts'
 import { storeOf } from '../support/internals.ts'
 import { type Information, manage, registered } from '../support/registration.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { redirectUri, startServer, type TestOptions, type TestServer } from '../support/server.ts'
+import { en } from '../support/texts.ts'
 import { authorizeUrl, newPkce } from '../support/user-agent.ts'
 import { at, type Page, Person, textOf } from './settings/support.ts'
 

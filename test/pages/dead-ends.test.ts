@@ -1,10 +1,10 @@
 import { type Extension, OAuthError, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../src/pages/messages/en.ts'
 import { Device } from '../support/device.ts'
 import { unescaped } from '../support/html.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { browser } from '../support/session.ts'
+import { en } from '../support/texts.ts'
 import { formIn, TestClient, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { languages } from '../../src/pages/messages/languages.ts'
 import { prefersJson } from '../../src/protocol/endpoints/responses/prefers-json.ts'
-import { chooseReader } from '../../src/protocol/endpoints/responses/reader.ts'
+import { chooseReader as chooseReaderOf } from '../../src/protocol/endpoints/responses/reader.ts'
+import { directions } from '../support/languages.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { authorizeUrl, formIn, newPkce, UserAgent } from '../support/user-agent.ts'
 
-const supports = (language: string): boolean => Object.hasOwn(languages, language)
+const chooseReader = (uiLocales: string | undefined, acceptLanguage: string | null) =>
+  chooseReaderOf(uiLocales, acceptLanguage, { directions })
 
 describe('the language of a page', () => {
   test.each<[uiLocales: string | undefined, acceptLanguage: string | null, locale: string]>([
@@ -46,7 +47,7 @@ describe('the language of a page', () => {
     [undefined, 'cmn-Hans-CN', 'zh-Hans-CN'],
     [undefined, 'ar-EG', 'ar-EG'],
   ]
-  test.each(others.filter(([, , locale]) => supports(locale.slice(0, 2))))(
+  test.each(others.filter(([, , locale]) => directions.has(locale.slice(0, 2))))(
     'with ui_locales %s and Accept-Language %s, is %s',
     (uiLocales, acceptLanguage, locale) => {
       const language = locale.slice(0, 2)
@@ -84,7 +85,7 @@ describe('the language of a page', () => {
     `${' '.repeat(100_000)}de`,
   ])('answers in a supported language, whatever is requested (%#)', (wish) => {
     for (const reader of [chooseReader(wish, null), chooseReader(undefined, wish)]) {
-      expect(supports(reader.language)).toBe(true)
+      expect(directions.has(reader.language)).toBe(true)
       expect(reader.locale).toMatch(/^[a-z]{2}(?:-[A-Za-z0-9]+)*$/)
       expect(Intl.DateTimeFormat.supportedLocalesOf(reader.locale)).toHaveLength(1)
     }

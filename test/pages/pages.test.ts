@@ -1,10 +1,9 @@
 import { Script } from 'node:vm'
 import { describe, expect, test } from 'vitest'
-import { counted } from '../../src/pages/messages/counted.ts'
-import { en } from '../../src/pages/messages/en.ts'
 import { builtInPages, type PageName } from '../../src/pages/pages.ts'
 import { pageScript } from '../../src/pages/parts/script.ts'
 import { hostileTexts, skeleton, unescaped } from '../support/html.ts'
+import { en } from '../support/texts.ts'
 import { frame, renderPage, sampleViews } from './views.ts'
 
 const names = Object.keys(builtInPages) as readonly PageName[]
@@ -217,22 +216,6 @@ describe('texts for the reader of a page', () => {
     const without = { ...frame.links, sessions: null }
     expect(await links({ user, links: without })).toEqual([...lists, activity, leaked])
     expect(await links({ user: null })).toEqual([])
-  })
-
-  test('counted() selects the plural form and the number format of the language', () => {
-    const files = counted('pl')({
-      one: '# plik',
-      few: '# pliki',
-      many: '# plików',
-      other: '# pliku',
-    })
-    expect([1, 2, 5, 22, 1.5].map(files)).toEqual([
-      '1 plik',
-      '2 pliki',
-      '5 plików',
-      '22 pliki',
-      '1,5 pliku',
-    ])
   })
 })
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { redirectUriDifference } from '../../src/model/redirect-difference.ts'
-import { en } from '../../src/pages/messages/en.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { en } from '../support/texts.ts'
 import { UserAgent } from '../support/user-agent.ts'
 import { at, type Page, Person, textOf } from './settings/support.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { languages } from '../../src/pages/messages/languages.ts'
 import { shownText } from '../support/html.ts'
 import { keepDescribed } from '../support/internals.ts'
+import { languages, textsIn } from '../support/languages.ts'
 import { registered } from '../support/registration.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { type LoggedIn, logIn } from '../support/session.ts'
@@ -59,7 +59,7 @@ const consent = async (
 /** Returns the visible text of the page as one line. */
 const shown = (html: string): string => shownText(html).join(' ').replaceAll(/\s+/g, ' ')
 
-const { en } = languages
+const en = textsIn('en')
 
 describe('XS-06 the consent page describes the client truthfully', () => {
   test('warns that a client that registered itself is not verified [T215]', async () => {

@@ -1,9 +1,9 @@
 import { Scope } from '../../src/model/scope.ts'
 import type { Frame } from '../../src/pages/frame.ts'
-import { en } from '../../src/pages/messages/en.ts'
 import type { Listed } from '../../src/pages/models/applications.ts'
 import type { ArrangedList } from '../../src/pages/models/list.ts'
 import { builtInPages, type PageName, type ViewOf } from '../../src/pages/pages.ts'
+import { en } from '../support/texts.ts'
 
 const now = Date.UTC(2026, 9, 17, 12)
 const hour = 3_600_000

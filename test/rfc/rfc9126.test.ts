@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { KeyRing } from '../../src/crypto/sealed.ts'
-import { en } from '../../src/pages/messages/en.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { push, pushed, referenceUrl, requestOf } from '../support/pushed-request.ts'
 import {
@@ -10,6 +9,7 @@ import {
   startServer,
   type TestServer,
 } from '../support/server.ts'
+import { en } from '../support/texts.ts'
 import { formIn, refusal, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
-import { en } from '../../src/pages/messages/en.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../support/session.ts'
+import { en } from '../support/texts.ts'
 import { authorizeUrl, formIn, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer

@@ -1,8 +1,11 @@
-import { counted } from './counted.ts'
+import { builtInScopes } from '../../model/openid-scopes.ts'
+import { emailScope } from '../../model/scope.ts'
+import type { Text } from './message-format.ts'
 
-const count = counted('en')
-
-/** Every text of the pages in English. The texts in other languages have the same type. */
+/**
+ * Every text of the pages in English, in the format ICU MessageFormat. The texts of the other languages are in
+ * `locales/`.
+ */
 export const en = {
   frame: {
     skip: 'Skip to the content',
@@ -25,7 +28,7 @@ export const en = {
     save: 'Save changes',
     cancel: 'Cancel',
     /** The title of a page with an error. */
-    error: (title: string) => `Error: ${title}`,
+    error: 'Error: {title}',
     saveAnyway: 'Save anyway',
     confirmLosses: 'Nothing has been saved yet. If you save these changes:',
     conflict:
@@ -34,7 +37,7 @@ export const en = {
     yourVersion: 'Your version',
     correct: 'Please correct the following:',
     /** Prefixes the problem of one line of a field. */
-    line: (line: number, sentence: string) => `Line ${line}: ${sentence}`,
+    line: 'Line {line}: {sentence}',
     kept: 'I have copied it',
   },
   /** Words that several pages use. */
@@ -53,17 +56,17 @@ export const en = {
     created: 'Created',
     users: 'Users',
     /** `count` is a number, or a text with a number such as `1,000 devices`. */
-    moreThan: (count: string) => `more than ${count}`,
+    moreThan: 'more than {count}',
     expires: 'Expires',
     never: 'Never',
     /** `time` is relative, such as "in 5 days". */
-    expiresSoon: (time: string) => `Expires ${time}`,
+    expiresSoon: 'Expires {time}',
     /** `end` is the last characters of a token. */
-    endsWith: (end: string) => `ends with ${end}`,
+    endsWith: 'ends with {end}',
     lastUsed: 'Last used',
     neverUsed: 'Not used yet',
     /** `address` is an IP address. */
-    from: (address: string) => `from ${address}`,
+    from: 'from {address}',
     owner: 'Registered by',
     nobody: 'Nobody',
     website: 'Website',
@@ -75,12 +78,11 @@ export const en = {
     highRisk: 'High risk',
     otherGroup: 'Other',
     unknownBrowser: 'Unknown browser or program',
-    words: (name: string) => `What ${name} says about itself:`,
+    words: 'What {name} says about itself:',
   },
   login: {
     title: 'Log in',
-    continueTo: (client: string) =>
-      `${client} asks for access to your account. You decide after you have logged in.`,
+    continueTo: '{client} asks for access to your account. You decide after you have logged in.',
     email: 'E-mail address',
     password: 'Password',
     submit: 'Log in',
@@ -110,13 +112,11 @@ export const en = {
     aboutAdmin: 'Manage all applications and tokens.',
   },
   consent: {
-    title: (client: string) => `Allow ${client}?`,
-    asks: (client: string) => `${client} wants to access your account. It requests permission to:`,
-    nothing: (client: string) =>
-      `${client} wants to know who you are. It requests no other permission.`,
-    asksMore: (client: string) =>
-      `${client} already has access to your account. It now also requests permission to:`,
-    asksAgain: (client: string) => `${client} asks again for what you have already allowed:`,
+    title: 'Allow {client}?',
+    asks: '{client} wants to access your account. It requests permission to:',
+    nothing: '{client} wants to know who you are. It requests no other permission.',
+    asksMore: '{client} already has access to your account. It now also requests permission to:',
+    asksAgain: '{client} asks again for what you have already allowed:',
     allowedBefore: 'You have already allowed:',
     optional: 'Untick anything that you do not want to allow.',
     user: 'You are logged in as',
@@ -125,12 +125,11 @@ export const en = {
     website: 'Website',
     destination: 'You will be sent to',
     local: 'a program on this computer',
-    unverified: (brand: string) =>
-      `${brand} has not verified this application. Allow it only if you know who made it.`,
-    selfRegistered: (brand: string) =>
-      `This application registered itself. ${brand} has not verified it: its name and description may be false. Allow it only if you know who made it.`,
-    selfDescribed: (host: string) =>
-      `This application describes itself at ${host}. Its name and description are not verified and may be false. Allow it only if you trust that site.`,
+    unverified: '{brand} has not verified this application. Allow it only if you know who made it.',
+    selfRegistered:
+      'This application registered itself. {brand} has not verified it: its name and description may be false. Allow it only if you know who made it.',
+    selfDescribed:
+      'This application describes itself at {host}. Its name and description are not verified and may be false. Allow it only if you trust that site.',
     localCaution:
       'If you allow it, a program on this computer gets access. Any program can claim to be this application, so allow it only if you have just started it yourself.',
     terms: 'Terms of use',
@@ -155,10 +154,10 @@ export const en = {
       'Allow this only if you have just started it yourself on your own device. If somebody sent you this code or a link, refuse: they would get access to your account.',
     shows: 'Your device must show this code:',
     allowedTitle: 'Allowed',
-    allowed: (client: string) => `${client} can access your account now.`,
+    allowed: '{client} can access your account now.',
     goBack: 'Go back to your device. It continues in a few seconds.',
     refusedTitle: 'Refused',
-    refused: (client: string) => `${client} cannot access your account.`,
+    refused: '{client} cannot access your account.',
     close: 'You can close this page.',
   },
   applications: {
@@ -181,9 +180,9 @@ export const en = {
         'Create a token to use the API from a script, from the command line or from another program.',
       create: 'Create a token',
       delete: 'Delete',
-      deleteNamed: (name: string) => `Delete ${name}`,
+      deleteNamed: 'Delete {name}',
       deleteSelected: 'Delete selected tokens',
-      deleteSome: count({ one: 'Delete # token?', other: 'Delete # tokens?' }),
+      deleteSome: '{count, plural, one {Delete # token?} other {Delete # tokens?}}',
     },
     authorized: {
       title: 'Applications that I allowed',
@@ -192,13 +191,13 @@ export const en = {
       none: 'You have not given any application access to your account.',
       invite:
         'When you log in to another site or program with your account here, you will find it in this list.',
-      devices: count({ one: '# device', other: '# devices' }),
-      moreDevices: count({ one: 'and # more device', other: 'and # more devices' }),
+      devices: '{count, plural, one {# device} other {# devices}}',
+      moreDevices: '{count, plural, one {and # more device} other {and # more devices}}',
       revoke: 'Revoke',
       /** The label of a button for screen readers. */
-      revokeNamed: (name: string) => `Revoke ${name}`,
+      revokeNamed: 'Revoke {name}',
       revokeSelected: 'Revoke selected applications',
-      revokeSome: count({ one: 'Revoke # application?', other: 'Revoke # applications?' }),
+      revokeSome: '{count, plural, one {Revoke # application?} other {Revoke # applications?}}',
       revokeSomeAbout:
         'These applications lose access to your account, on all devices, and have to ask you again. This cannot be undone.',
       revokeAll: 'Revoke all applications',
@@ -245,16 +244,16 @@ export const en = {
     anyScope: 'Any permission',
     apply: 'Apply',
     clear: 'Show everything',
-    entries: count({ one: '# entry', other: '# entries' }),
+    entries: '{count, plural, one {# entry} other {# entries}}',
     /** `found` and `all` are numbers. */
-    found: (found: string, all: string) => `${found} of ${all}`,
+    found: '{found} of {all}',
     partial:
       'This list is long, so 1,000 entries at a time are searched and sorted. The next page continues with the other entries.',
     nothing: 'Nothing was found.',
     nothingYet:
       'Nothing was found in these entries. The next page continues with the older entries.',
     showAll: 'Show all',
-    select: (name: string) => `Select ${name}`,
+    select: 'Select {name}',
     selectedNone: 'Select at least one entry of the list.',
     undo: 'Undo',
   },
@@ -301,9 +300,9 @@ export const en = {
     secretKept:
       'The secret was shown only once, when it was created. If you lost it, create a new secret below.',
     secretOnce: 'Copy the client secret now. It is not shown again.',
-    previousSecret: (time: string) => `The former secret is valid until ${time}.`,
-    secretLeaked: (time: string) =>
-      `The client secret was found in a public place, and was revoked on ${time}. Create a new secret below.`,
+    previousSecret: 'The former secret is valid until {time}.',
+    secretLeaked:
+      'The client secret was found in a public place, and was revoked on {time}. Create a new secret below.',
     disabledAbout:
       'An administrator disabled this application. The application and its tokens are refused until it is enabled again.',
     tryIt: 'Try it',
@@ -323,7 +322,7 @@ export const en = {
     delete: 'Delete this application',
     deleteAbout:
       'All tokens of the application become invalid immediately. If you register the application again, people have to allow it again. This cannot be undone.',
-    confirmName: (name: string) => `To confirm, type the name of the application: ${name}`,
+    confirmName: 'To confirm, type the name of the application: {name}',
     deleteSubmit: 'Delete the application',
     kindLegend: 'Kind of application',
     grants: 'Grants',
@@ -369,10 +368,9 @@ export const en = {
     expiresHint: 'A token that expires soon does less harm if it is stolen.',
     onDay: 'On a day',
     onDayHint: 'The token is valid until the end of this day.',
-    onDayLast: (day: string) =>
-      `The token is valid until the end of this day, ${day} at the latest.`,
+    onDayLast: 'The token is valid until the end of this day, {day} at the latest.',
     /** `day` is a date. */
-    until: (day: string) => `until ${day}`,
+    until: 'until {day}',
     unchanged: 'As it is now',
     neverHint: 'The token is valid until you delete it.',
     prefilled:
@@ -384,10 +382,10 @@ export const en = {
     value: 'Personal token',
     curl: 'To try it, run this on the command line:',
     expiredAbout: 'This token has expired. Delete it, or create a new one.',
-    previous: (time: string) => `The former value is valid until ${time}.`,
+    previous: 'The former value is valid until {time}.',
     endFormer: 'End the former value now',
     /** `used` is a list of permissions, and `total` is the number of permissions that the token has. */
-    usesOnly: (used: string, total: number) => `Used permissions: only ${used} of ${total}`,
+    usesOnly: 'Used permissions: only {used} of {total}',
     usesOnlyAbout:
       'Unused permissions only help somebody who steals the token. You can add them again at any time.',
     reduce: 'Keep only the used permissions',
@@ -408,7 +406,7 @@ export const en = {
   /** The text for zero seconds. `Intl` formats all other durations. */
   overlap: { none: 'Not at all' },
   authorization: {
-    title: (client: string) => `What ${client} may do`,
+    title: 'What {client} may do',
     device: 'Device',
     ends: 'Expires if it is not used',
     permissions: 'It may:',
@@ -426,7 +424,7 @@ export const en = {
     since: 'Logged in',
     lastSeen: 'Last seen',
     end: 'Log out',
-    endNamed: (browser: string) => `Log out ${browser}`,
+    endNamed: 'Log out {browser}',
     others: 'Log out everywhere else',
     othersAbout: 'All browsers except this one will be logged out.',
     alone: 'You are not logged in anywhere else.',
@@ -448,7 +446,7 @@ export const en = {
   },
   logout: {
     title: 'Log out?',
-    asks: (client: string) => `${client} wants to log you out.`,
+    asks: '{client} wants to log you out.',
     user: 'You are logged in as',
     submit: 'Log out',
     stay: 'Stay logged in',
@@ -481,8 +479,7 @@ export const en = {
       about: 'You have not confirmed your e-mail address yet:',
     },
     request: 'Send link',
-    sent: (email: string) =>
-      `Check your e-mail. If the address ${email} is correct, you will receive a link that is valid for one hour.`,
+    sent: 'Check your e-mail. If the address {email} is correct, you will receive a link that is valid for one hour.',
     toLogin: 'Back to the login',
     tooMany: 'Too many links were requested. Try again in ten minutes.',
   },
@@ -492,7 +489,7 @@ export const en = {
       'After the change, you stay logged in only in this browser. Applications and personal tokens keep their access.',
     current: 'Current password',
     next: 'New password',
-    hint: (min: number) => `At least ${min} characters.`,
+    hint: 'At least {min} characters.',
     submit: 'Change password',
   },
   activity: {
@@ -507,7 +504,7 @@ export const en = {
     until: 'To day',
     changes: 'Changes',
     download: 'Download',
-    atMost: (count: string) => `At most ${count} events, the latest first.`,
+    atMost: 'At most {count} events, the latest first.',
     emptyValue: 'empty',
   },
   /** The label of each audit event. */
@@ -618,10 +615,10 @@ export const en = {
     defaultResource: 'Default resource',
     noDefaultResource: 'Setting of the server',
     delete: 'Delete',
-    deleteNamed: (name: string) => `Delete ${name}`,
+    deleteNamed: 'Delete {name}',
     deleteAbout:
       'The application and all its tokens are deleted immediately. This cannot be undone.',
-    confirmName: (name: string) => `To confirm, type its name: ${name}`,
+    confirmName: 'To confirm, type its name: {name}',
   },
   users: {
     title: 'Users',
@@ -843,7 +840,7 @@ export const en = {
       'This token has a permission that users cannot grant, so it cannot get a new value here.',
     changedMeanwhile: 'The application has changed since this page was opened. Check it again.',
     nameMissing: 'Enter a name.',
-    nameTooLong: (limit: number) => `The name must not be longer than ${limit} characters.`,
+    nameTooLong: 'The name must not be longer than {limit} characters.',
     emailInvalid: 'This is not an e-mail address.',
     emailUnseen:
       'The address contains an invisible character. Type the address instead of pasting it.',
@@ -852,12 +849,11 @@ export const en = {
     unseenCharacter:
       'The text contains an invisible character. Type the text instead of pasting it.',
     tooManyMarks: 'There are too many marks on one letter.',
-    descriptionTooLong: (limit: number) =>
-      `The description must not be longer than ${limit} characters.`,
+    descriptionTooLong: 'The description must not be longer than {limit} characters.',
     logoutUriInvalid:
       'Enter an address that begins with https:// and has a full domain name, without a user name, a port or a #. Or leave the field empty.',
     websiteInvalid: 'Enter an address that begins with https://, or leave the field empty.',
-    redirectUriTooLong: (limit: number) => `The address is longer than ${limit} characters.`,
+    redirectUriTooLong: 'The address is longer than {limit} characters.',
     redirectUriFragment: 'Remove the # and everything after it.',
     redirectUriResponseParameter:
       'The address must not contain a parameter that our response adds, such as code or state.',
@@ -867,25 +863,25 @@ export const en = {
     redirectUriInvalid: 'The address is not complete.',
     redirectUriNotHttps:
       'The address must begin with https://, or, on your own computer, with http://localhost, http://127.0.0.1 or http://[::1].',
-    tooManyClients: (limit: number) =>
-      `You can register at most ${limit} applications. Delete one that you no longer need.`,
-    tooManyPersonalTokens: (limit: number) =>
-      `You can have at most ${limit} personal tokens. Delete one that you no longer need.`,
+    tooManyClients:
+      'You can register at most {limit} applications. Delete one that you no longer need.',
+    tooManyPersonalTokens:
+      'You can have at most {limit} personal tokens. Delete one that you no longer need.',
     applicationTooLong:
       'The fields of this application are too long together. Shorten the description, or remove redirect URIs.',
-    tooManyRedirectUris: (limit: number) => `There can be at most ${limit} redirect URIs.`,
-    scopeUnknown: (scope: string) => `The permission ${scope} does not exist, or cannot be chosen.`,
+    tooManyRedirectUris: 'There can be at most {limit} redirect URIs.',
+    scopeUnknown: 'The permission {scope} does not exist, or cannot be chosen.',
     undoTooLate: 'This can no longer be undone, or it was already undone in another window.',
     draftLost:
       'The text of the earlier form is not available: it is kept for 20 minutes, for the user who typed it, and shown once.',
     expiredForGood: 'The token has expired, so its expiry cannot be changed. Create a new value.',
     expiresInvalid: 'Enter a day, such as 2030-01-31.',
     expiresInPast: 'Choose a day in the future.',
-    expiresTooLate: (day: string) => `Choose a day that is ${day} at the latest.`,
-    expiresMissing: (day: string) => `Choose a day, ${day} at the latest.`,
+    expiresTooLate: 'Choose a day that is {day} at the latest.',
+    expiresMissing: 'Choose a day, {day} at the latest.',
     confirmName: 'This is not the name. Nothing was deleted.',
     passwordWrong: 'The current password is wrong.',
-    passwordTooShort: (limit: number) => `The password must have at least ${limit} characters.`,
+    passwordTooShort: 'The password must have at least {limit} characters.',
     passwordTooLong: 'The password is too long.',
     overlapInvalid: 'Choose one of the offered times.',
     other: 'This cannot be saved. Please check what you entered.',
@@ -899,47 +895,57 @@ export const en = {
   },
   /** Confirmations of completed actions. */
   done: {
-    userDeactivated: (name: string) => `${name} was deactivated.`,
-    userActivated: (name: string) => `${name} was activated.`,
+    userDeactivated: '{name} was deactivated.',
+    userActivated: '{name} was activated.',
     credentialEnded: 'The secret no longer works.',
-    applicationTokensEnded: (name: string) => `All tokens of “${name}” were ended.`,
+    applicationTokensEnded: 'All tokens of “{name}” were ended.',
     ownTokensEnded: 'All your tokens were ended.',
-    userTokensEnded: (name: string) => `All tokens of ${name} were ended.`,
-    loggedOut: (name: string) => `${name} was logged out everywhere.`,
-    deviceRevoked: (name: string) => `${name} was logged out on that device.`,
+    userTokensEnded: 'All tokens of {name} were ended.',
+    loggedOut: '{name} was logged out everywhere.',
+    deviceRevoked: '{name} was logged out on that device.',
     clientCreated: 'The application is registered.',
     clientSaved: 'The changes were saved.',
-    clientDeleted: (name: string) => `The application “${name}” was deleted.`,
+    clientDeleted: 'The application “{name}” was deleted.',
     secretReset: 'The application has a new secret.',
     tokenCreated: 'The token was created.',
     tokenSaved: 'The changes were saved.',
     tokenRotated: 'The token has a new value.',
-    tokenDeleted: (name: string) => `The token “${name}” was deleted.`,
-    tokensDeleted: count({ one: '# token was deleted.', other: '# tokens were deleted.' }),
-    tokensRestored: count({ one: '# token is valid again.', other: '# tokens are valid again.' }),
+    tokenDeleted: 'The token “{name}” was deleted.',
+    tokensDeleted: '{count, plural, one {# token was deleted.} other {# tokens were deleted.}}',
+    tokensRestored:
+      '{count, plural, one {# token is valid again.} other {# tokens are valid again.}}',
     formerEnded: 'The former value is no longer valid.',
     tokenReduced: 'The token has only the permissions that it used.',
-    revokedSome: count({
-      one: '# application can no longer act for you.',
-      other: '# applications can no longer act for you.',
-    }),
-    revoked: (name: string) => `“${name}” can no longer act for you.`,
+    revokedSome:
+      '{count, plural, one {# application can no longer act for you.} other {# applications can no longer act for you.}}',
+    revoked: '“{name}” can no longer act for you.',
     revokedAll: 'No application can act for you any more.',
     sessionEnded: 'That browser was logged out.',
-    linkSent: (email: string) => `A link was sent to ${email}. It is valid for one hour.`,
+    linkSent: 'A link was sent to {email}. It is valid for one hour.',
     passwordChanged: 'Your password was changed. All other browsers were logged out.',
     otherSessionsEnded: 'All other browsers were logged out.',
-    logoRequested: (name: string) => `The logo of “${name}” is being fetched.`,
-    clientVerified: (name: string) => `“${name}” is shown as verified.`,
-    clientUnverified: (name: string) => `“${name}” is no longer shown as verified.`,
-    clientDisabled: (name: string) => `“${name}” was disabled: it and its tokens are refused.`,
-    clientEnabled: (name: string) => `“${name}” is enabled again.`,
-    clientPinned: (name: string) => `“${name}” is pinned: its document is not fetched any more.`,
-    clientUnpinned: (name: string) =>
-      `“${name}” is not pinned any more: its document is fetched again.`,
-    defaultResourceChanged: (name: string) => `The default resource of “${name}” was changed.`,
+    logoRequested: 'The logo of “{name}” is being fetched.',
+    clientVerified: '“{name}” is shown as verified.',
+    clientUnverified: '“{name}” is no longer shown as verified.',
+    clientDisabled: '“{name}” was disabled: it and its tokens are refused.',
+    clientEnabled: '“{name}” is enabled again.',
+    clientPinned: '“{name}” is pinned: its document is not fetched any more.',
+    clientUnpinned: '“{name}” is not pinned any more: its document is fetched again.',
+    defaultResourceChanged: 'The default resource of “{name}” was changed.',
   },
-}
+  /** The texts of the built-in scopes. */
+  scopes: {
+    group: emailScope.group,
+    helpTexts: Object.fromEntries(builtInScopes.map(({ id, helpText }) => [id, helpText])),
+  },
+} as const
 
 /** The texts of one language. */
-export type Messages = typeof en
+export type Messages = MessagesOf<typeof en>
+
+/** The texts of a group of patterns. */
+type MessagesOf<Patterns> = {
+  readonly [Key in keyof Patterns]: Patterns[Key] extends string
+    ? Text<Patterns[Key]>
+    : MessagesOf<Patterns[Key]>
+}

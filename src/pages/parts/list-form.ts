@@ -94,7 +94,7 @@ export const listCount = (list: ArrangedList<unknown>, frame: Frame): string => 
   const { found, searched, hasMore } = list
   if (found === searched)
     return hasMore ? facts.moreThan(texts.entries(searched)) : texts.entries(found)
-  return texts.found(numberText(frame, found), texts.entries(searched))
+  return texts.found({ found: numberText(frame, found), all: texts.entries(searched) })
 }
 
 /** Renders links to the neighbouring pages of a list. The links lead to the list instead of the top of the page. */

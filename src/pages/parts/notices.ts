@@ -21,7 +21,7 @@ export const formAlert = (
   return html`<div class="notice" role="alert" tabindex="-1" autofocus>
 <p>${texts.frame.correct}</p>
 <ul>
-${listed.map(({ name, sentence, line }) => html`<li><a href="#${name}">${labels[name]}</a> ${line === undefined ? sentence : texts.frame.line(line, sentence)}</li>`)}
+${listed.map(({ name, sentence, line }) => html`<li><a href="#${name}">${labels[name]}</a> ${line === undefined ? sentence : texts.frame.line({ line, sentence })}</li>`)}
 </ul>
 </div>`
 }

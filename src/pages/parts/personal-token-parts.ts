@@ -37,12 +37,12 @@ export const unusedScopes = (view: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   const { usedScopes, values } = view
   if (usedScopes === null) return html``
-  const used = html`${usedScopes.map((scope) => html`<code>${scope}</code> `)}`
-  const text = (scopes: string): string => texts.usesOnly(scopes, values.scopes.length)
+  const scopes = html`${usedScopes.map((scope) => html`<code>${scope}</code> `)}`
+  const text = (used: string): string => texts.usesOnly({ used, total: values.scopes.length })
   return html`<form class="notice caution" method="post" action="${view.action}">
 ${formId(frame)}
 <input type="hidden" name="reduce" value="yes">
-<p>${filled(text, used)}</p>
+<p>${filled(text, scopes)}</p>
 <p class="hint">${texts.usesOnlyAbout}</p>
 <button type="submit" class="quiet">${texts.reduce}</button>
 </form>`

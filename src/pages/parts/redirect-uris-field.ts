@@ -34,6 +34,6 @@ const wrongLine =
   ({ sentence, line: number }: InvalidControl): Html => {
     if (number === undefined) return html`${sentence}`
     const line = typed.split(/\r?\n/)[number - 1]?.trim() ?? ''
-    return html`${texts.frame.line(number, sentence)}
+    return html`${texts.frame.line({ line: number, sentence })}
 ${line === '' ? '' : html`<code dir="ltr">${line}</code>`}`
   }

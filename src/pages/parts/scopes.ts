@@ -1,17 +1,29 @@
-import type { Scope } from '../../model/scope.ts'
+import { builtInScopes } from '../../model/openid-scopes.ts'
+import type { Scope, ScopeTexts } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { badge, numberText } from './facts.ts'
 import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
 
+/** Returns the texts of a scope in the reader's language. The messages contain the texts of the built-in scopes. */
+export const scopeTexts = (
+  scope: Scope,
+  { reader, texts: { scopes } }: Pick<Frame, 'reader' | 'texts'>,
+): Required<ScopeTexts> => {
+  const helpText = builtInScopes.includes(scope) ? scopes.helpTexts[scope.id] : undefined
+  return helpText === undefined
+    ? scope.textsFor(reader.language)
+    : { helpText, group: scopes.group }
+}
+
 /** Groups scopes by their headings in the reader's language. */
 export const byGroup = (
   scopes: readonly Scope[],
-  { reader, texts }: Frame,
+  frame: Frame,
 ): readonly (readonly [heading: string, members: readonly Scope[]])[] => {
   const groups = new Map<string, Scope[]>()
   for (const scope of scopes) {
-    const heading = scope.textsFor(reader.language).group || texts.facts.otherGroup
+    const heading = scopeTexts(scope, frame).group || frame.texts.facts.otherGroup
     const members = groups.get(heading)
     if (members) members.push(scope)
     else groups.set(heading, [scope])
@@ -27,8 +39,9 @@ const gravity = ({ access, risk }: Scope): number =>
   (risk === 'high' ? 2 : 0) + (access === 'write' ? 1 : 0)
 
 /** Renders the text and the ID of a scope, and words for the kind of access and for a high risk. */
-export const scopeText = (scope: Scope, { reader, texts: { facts } }: Frame): Html => {
-  const { helpText } = scope.textsFor(reader.language)
+export const scopeText = (scope: Scope, frame: Frame): Html => {
+  const { facts } = frame.texts
+  const { helpText } = scopeTexts(scope, frame)
   const { access, risk } = scope
   const words = access === 'write' ? html`<strong>${helpText}</strong>` : helpText
   return html`${helpText === '' ? '' : html`${words} `}<code>${scope.id}</code>${access ? html` <span class="mark">${facts[access]}</span>` : ''}${risk ? html` ${badge(facts.highRisk, 'bad')}` : ''}`

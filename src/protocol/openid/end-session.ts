@@ -140,7 +140,7 @@ const decide = async (
   const cookie = http.header('cookie')
   const isOwn = server.sessions.isCsrfToken(cookie, params.optional('csrf_token'))
   if (!isOwn || sessionId !== signedIn.sessionId) {
-    const { problem } = textsOf(readerOf(http, { uiLocales }))
+    const { problem } = await textsOf(readerOf(http, server, { uiLocales }), server)
     return ask(http, request, signedIn, server, { problem: problem.stale, status: 403 })
   }
   if (params.optional('confirm') !== 'yes')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { lacks } from '../../support/needs.ts'
+import { en } from '../../support/texts.ts'
 import { ping } from '../../support/user-agent.ts'
 import { startClientSite } from './client-site.ts'
 import { counting } from './effort.ts'

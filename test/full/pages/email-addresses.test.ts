@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { lacks } from '../../support/needs.ts'
+import { en } from '../../support/texts.ts'
 import { keyboard } from './hands.ts'
 import { useSite } from './site.ts'
 import { desktop } from './ways.ts'

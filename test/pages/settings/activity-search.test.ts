@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { csvLine } from '../../../src/account/csv.ts'
-import { en } from '../../../src/pages/messages/en.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { en } from '../../support/texts.ts'
 import { at, Person, textOf } from './support.ts'
 
 let app: TestServer

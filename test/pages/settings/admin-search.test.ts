@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { en } from '../../support/texts.ts'
 import { at, Person } from './support.ts'
 
 const { leaked, problems } = en

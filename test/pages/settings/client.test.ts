@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { unescaped } from '../../support/html.ts'
 import { redirectUri, startServer, type TestServer, testScopes } from '../../support/server.ts'
 import { browser } from '../../support/session.ts'
+import { en } from '../../support/texts.ts'
 import { authorizationOf, clientOf, statusOf } from '../../support/tokens.ts'
 import { TestClient, tokenRequest, UserAgent } from '../../support/user-agent.ts'
 import { written } from '../api/script.ts'
@@ -117,7 +117,9 @@ describe('editing a client', () => {
     }
     const page = await edit(clientId, typed)
     expect(page.status).toBe(400)
-    expect(page.wrong('redirect_uris')).toContain(en.frame.line(3, problems.redirectUriNotHttps))
+    expect(page.wrong('redirect_uris')).toContain(
+      en.frame.line({ line: 3, sentence: problems.redirectUriNotHttps }),
+    )
     expect(page.form(at.client(clientId), 'name').fields).toMatchObject({
       name: ['Typed'],
       description: ['Typed'],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { en } from '../../support/texts.ts'
 import { clientOf } from '../../support/tokens.ts'
 import { at, type Form, type Page, Person } from './support.ts'
 

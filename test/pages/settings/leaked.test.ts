@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { newKey, redeem, withKey } from '../../support/dpop.ts'
 import { isOnNodes, startServer, type TestServer } from '../../support/server.ts'
+import { en } from '../../support/texts.ts'
 import { authorizationOf, statusOf } from '../../support/tokens.ts'
 import { TestClient } from '../../support/user-agent.ts'
 import { Script } from '../api/script.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { en } from '../../support/texts.ts'
 import { clientOf } from '../../support/tokens.ts'
 import { applications, Script } from '../api/script.ts'
 import { at, type Fields, Person } from './support.ts'
@@ -61,8 +61,8 @@ describe('the form of a client', () => {
     })
     expect(page.status).toBe(400)
     const wrong = page.wrong('post_logout_redirect_uris')
-    expect(wrong).toContain(en.frame.line(3, problems.redirectUriNotHttps))
-    expect(wrong).toContain(en.frame.line(4, problems.redirectUriFragment))
+    expect(wrong).toContain(en.frame.line({ line: 3, sentence: problems.redirectUriNotHttps }))
+    expect(wrong).toContain(en.frame.line({ line: 4, sentence: problems.redirectUriFragment }))
     expect(page.wrong('backchannel_logout_uri')).toContain(problems.logoutUriInvalid)
     expect(page.wrong('website')).toContain(problems.websiteInvalid)
     expect(page.form(path, 'name').fields).toMatchObject({

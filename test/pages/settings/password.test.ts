@@ -1,9 +1,9 @@
 import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { query } from '../../support/database.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { logIn } from '../../support/session.ts'
+import { en } from '../../support/texts.ts'
 import { Script } from '../api/script.ts'
 import { at, Person } from './support.ts'
 

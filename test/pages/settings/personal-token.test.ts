@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { query } from '../../support/database.ts'
 import { startServer, type TestServer, testScopes } from '../../support/server.ts'
+import { en } from '../../support/texts.ts'
 import { authorizationOf, statusOf } from '../../support/tokens.ts'
 import { written } from '../api/script.ts'
 import { at, type Fields, type Page, Person } from './support.ts'

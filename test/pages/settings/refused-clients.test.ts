@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { withRefusals } from '../../../src/records/clients/refused-clients.ts'
 import { redirectUri, startServer, type TestServer } from '../../support/server.ts'
+import { en } from '../../support/texts.ts'
 import { tokenRequest } from '../../support/user-agent.ts'
 import { at, type Page, Person, textOf } from './support.ts'
 

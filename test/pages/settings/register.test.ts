@@ -1,10 +1,10 @@
 import { Scope } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { en } from '../../../src/pages/messages/en.ts'
 import { count } from '../../support/database.ts'
 import { hostileTexts, shownText, skeleton } from '../../support/html.ts'
 import { forbiddenRedirectUris } from '../../support/redirect-uris.ts'
 import { startServer, type TestServer, testScopes } from '../../support/server.ts'
+import { en } from '../../support/texts.ts'
 import { clientOf } from '../../support/tokens.ts'
 import { tokenRequest } from '../../support/user-agent.ts'
 import { Script, written } from '../api/script.ts'
@@ -594,7 +594,9 @@ describe('an invalid registration form', () => {
         name: 'x',
         redirect_uris: 'https://a.example\rhttps://b.example',
       })
-      expect(page.wrong('redirect_uris')).toContain(en.frame.line(1, problems.redirectUriCharacter))
+      expect(page.wrong('redirect_uris')).toContain(
+        en.frame.line({ line: 1, sentence: problems.redirectUriCharacter }),
+      )
     })
 
     test('returns an error for more than 50 redirect URIs', async () => {

@@ -163,7 +163,7 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
     client?.isActive && flow.mayAsk(client, asked) && stored.terms === termsOf(client, server)
   if (!isUnchanged) return refused(400, 'clientChanged', flow.again(stored))
   const ticked = params.repeated('optional_scope')
-  const texts = textsOf(readerOf(http, { uiLocales }))
+  const texts = await textsOf(readerOf(http, server, { uiLocales }), server)
   const again = async (status: number, problem: string) => {
     const { allowedBefore } = await choicesOf(asked, client, signedIn, server)
     const question = { id, asked, client, ticked, allowedBefore }

@@ -44,7 +44,7 @@ const enter = async (
   signedIn: SignedIn,
   server: ServerContext,
 ): Promise<Response> => {
-  const { device, problems } = textsOf(readerOf(http))
+  const { device, problems } = await textsOf(readerOf(http, server), server)
   const typed = params.opaque('user_code')
   const again = (problem: string, status: number, headers = {}) => {
     const shown = codeIn(params) ?? typed?.slice(0, maxShownLength)

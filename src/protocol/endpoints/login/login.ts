@@ -44,7 +44,10 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const again = params.repeated('prompt').includes('login')
   if (!again && (await server.sessions.signedIn(browserOf(request))))
     return redirectResponse({ path: [next] }, server)
-  const { userLinks } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
+  const { userLinks } = await textsOf(
+    readerOf(request, server, { uiLocales: uiLocalesOf(request, next) }),
+    server,
+  )
   const purpose = userLinkPurposes.find((one) => params.repeated('done').includes(one))
   const email = loginHintIn(next)
   const done = purpose && userLinks[purpose].done
@@ -59,8 +62,9 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   const next = destinationOf({ path: params.repeated('next') }, server)
   const email = params.optional('email') ?? ''
   const view = { next, email, status: 403 }
-  const { login: texts, problems } = textsOf(
-    readerOf(request, { uiLocales: uiLocalesOf(request, next) }),
+  const { login: texts, problems } = await textsOf(
+    readerOf(request, server, { uiLocales: uiLocalesOf(request, next) }),
+    server,
   )
   const again = (problem: string) => form(request, server, { ...view, problem })
   if (isForeign(request, server.issuer)) {

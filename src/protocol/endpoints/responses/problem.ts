@@ -22,13 +22,13 @@ export interface ProblemOptions extends Pick<RenderOptions, 'uiLocales' | 'heade
 }
 
 /** Returns a page that explains a problem. The page has no form, so the response sets no cookie. */
-export const renderProblem = (
+export const renderProblem = async (
   http: HttpRequest,
   server: ServerContext,
   name: ProblemName,
   { status, details, ways = [], ...options }: ProblemOptions,
 ): Promise<Response> => {
-  const texts = textsOf(readerOf(http, options))
+  const texts = await textsOf(readerOf(http, server, options), server)
   const { problem } = texts
   const title = name === 'notFound' ? problem.notFoundTitle : problem.title
   const view = {

@@ -3,24 +3,25 @@ import type { HttpRequest } from '../../../http/request.ts'
 import { parsedPairs } from '../../../model/parameters.ts'
 import type { Reader } from '../../../pages/frame.ts'
 import type { Messages } from '../../../pages/messages/en.ts'
-import { type Language, languages } from '../../../pages/messages/languages.ts'
+import type { Texts } from '../../../pages/messages/texts.ts'
+import type { ServerContext } from '../../server-context.ts'
 
 /** The maximum length, in characters, of a list of requested languages. */
 const maxListLength = 500
 const maxTags = 20
-const rightToLeft: readonly string[] = ['ar']
-
-/** The language tags of the supported languages, for the metadata. RFC 8414 §2. */
-export const supportedLocales = Object.keys(languages)
 
 /** Chooses the language by `ui_locales` (OpenID Connect Core §3.1.2.1), or else by `Accept-Language`. */
 export const readerOf = (
   http: Pick<HttpRequest, 'header' | 'query'>,
+  { ui }: Pick<ServerContext, 'ui'>,
   { uiLocales = uiLocalesIn(http.query) }: { readonly uiLocales?: string | undefined } = {},
-): Reader => chooseReader(uiLocales, http.header('accept-language'))
+): Reader => chooseReader(uiLocales, http.header('accept-language'), ui.texts)
 
 /** Returns the messages in the language of a reader. */
-export const textsOf = ({ language }: Reader): Messages => languages[language]
+export const textsOf = (
+  { language }: Reader,
+  { ui }: Pick<ServerContext, 'ui'>,
+): Promise<Messages> => ui.texts.messagesIn(language)
 
 /** Returns the `ui_locales` of a query; undefined if the query repeats the parameter. */
 export const uiLocalesIn = (query: string): string | undefined => {
@@ -32,11 +33,13 @@ export const uiLocalesIn = (query: string): string | undefined => {
 export const chooseReader = (
   uiLocales: string | undefined,
   acceptLanguage: string | null,
+  { directions }: Pick<Texts, 'directions'>,
 ): Reader => {
   const requested = [...tagsIn(uiLocales ?? ''), ...acceptedTags(acceptLanguage ?? '')]
     .map(localeOf)
     .filter((locale) => locale !== undefined)
-  const language = requested.map((locale) => locale.language).find(isOurs) ?? 'en'
+  const language =
+    requested.map((locale) => locale.language).find((one) => directions.has(one)) ?? 'en'
   // `de, de-AT` requests German with Austrian date formats, so prefer the tag with a region.
   const exact = requested.find(
     (locale) => locale.language === language && locale.baseName !== language,
@@ -44,7 +47,7 @@ export const chooseReader = (
   return {
     language,
     locale: exact?.baseName ?? language,
-    direction: rightToLeft.includes(language) ? 'rtl' : 'ltr',
+    direction: directions.get(language) ?? 'ltr',
   }
 }
 
@@ -64,5 +67,3 @@ const localeOf = (tag: string): Intl.Locale | undefined => {
     return undefined
   }
 }
-
-const isOurs = (language: string): language is Language => Object.hasOwn(languages, language)

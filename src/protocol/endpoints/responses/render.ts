@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
-import type { Frame, Outcome, Reader } from '../../../pages/frame.ts'
+import type { Frame, Outcome } from '../../../pages/frame.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
 import type { ServerContext, Ui } from '../../server-context.ts'
 import { newFormId } from '../../session/form-ids.ts'
@@ -33,9 +33,10 @@ export const renderPage = async <N extends keyof Pages>(
   options: RenderOptions = {},
 ): Promise<Response> => {
   const { status, uiLocales, keepCookie = false, headers } = options
-  const reader = readerOf(http, { uiLocales })
+  const reader = readerOf(http, server, { uiLocales })
   const { csrfToken, setCookie } = server.sessions.csrf(http.header('cookie'))
-  const html = server.ui.pages[name](view, frameOf(server, reader, csrfToken, options))
+  const texts = await textsOf(reader, server)
+  const html = server.ui.pages[name](view, frameOf(server, { reader, texts, csrfToken }, options))
   return pageResponse(html, {
     status,
     imageSource: logoOrigin(server.ui),
@@ -50,16 +51,13 @@ export const renderPage = async <N extends keyof Pages>(
 
 const frameOf = (
   server: ServerContext,
-  reader: Reader,
-  csrfToken: string,
+  own: Pick<Frame, 'reader' | 'texts' | 'csrfToken'>,
   { signedIn, seen, outcome = {}, status = 200 }: RenderOptions,
 ): Frame => ({
   brand: server.ui.brand,
   links: server.ui.links,
-  reader,
-  texts: textsOf(reader),
+  ...own,
   user: signedIn ? { email: signedIn.user.email, isAdmin: signedIn.user.isAdmin } : null,
-  csrfToken,
   formId: newFormId(signedIn?.user.id ?? null, server.settings.sessionExpiresIn, server),
   seen,
   outcome,

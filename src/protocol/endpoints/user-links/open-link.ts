@@ -33,8 +33,8 @@ const use = async (
   form: Parameters,
 ): Promise<Response> => {
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
-  const reader = readerOf(http)
-  const texts = textsOf(reader)
+  const reader = readerOf(http, server)
+  const texts = await textsOf(reader, server)
   const again = (problem: FormProblem, status: number) =>
     show(http, server, form, { problem, status })
   if (!server.sessions.isCsrfToken(http.header('cookie'), form.optional('csrf_token')))

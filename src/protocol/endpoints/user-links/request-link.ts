@@ -41,8 +41,8 @@ const send = async (
   form: { optional(name: string): string | undefined },
 ): Promise<Response> => {
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
-  const reader = readerOf(http)
-  const texts = textsOf(reader)
+  const reader = readerOf(http, server)
+  const texts = await textsOf(reader, server)
   if (!server.sessions.isCsrfToken(http.header('cookie'), form.optional('csrf_token')))
     return show(
       http,
