@@ -13,7 +13,7 @@ import {
   type OwnLimitName,
 } from '../settings/limit-table.ts'
 import { StoreUnavailable } from '../store/contract/errors.ts'
-import type { Counted, Transients } from '../store/contract/transients.ts'
+import type { Transient, Transients } from '../store/contract/transients.ts'
 
 /** The options of the rate limits. */
 export interface LimitsOptions {
@@ -62,7 +62,7 @@ interface Place {
 }
 
 /** A place with its count; without a count if the place is empty. */
-interface FoundPlace extends Place, Partial<Counted> {}
+interface FoundPlace extends Place, Partial<Omit<Transient, 'value'>> {}
 
 /** The maximum number of reached limits in the memory of this process. */
 const maxEntries = 10_000
@@ -234,7 +234,7 @@ export class Limits {
     const now = this.#clock()
     const asked = counters.map(placesOf)
     // Read all places first, so that an attempt writes nothing if one of the limits has no free place.
-    const counts = await this.#transients.counts(
+    const counts = await this.#transients.get(
       asked.flat().map(({ key }) => key),
       now,
     )

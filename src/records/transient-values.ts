@@ -108,8 +108,8 @@ export class TransientValues<T> {
   async getMany(names: readonly string[]): Promise<readonly (T | undefined)[]> {
     if (names.length === 0) return []
     const keys = names.map((name) => this.#key(name))
-    const sealed = await this.#context.transients.getMany(keys, this.#context.clock())
-    return keys.map((key, index) => this.#opened(key, sealed[index]))
+    const found = await this.#context.transients.get(keys, this.#context.clock())
+    return keys.map((key, index) => this.#opened(key, found[index]?.value))
   }
 
   /** Removes and returns the value. Only one of several concurrent callers receives the value. */
@@ -128,7 +128,8 @@ export class TransientValues<T> {
   async getDigest(digest: Digest): Promise<T | undefined> {
     const key = `${this.#kind}:${digest}`
     const { transients, clock } = this.#context
-    return this.#opened(key, await transients.get(key, clock()))
+    const [found] = await transients.get([key], clock())
+    return this.#opened(key, found?.value)
   }
 
   /** Removes the value under the name with this digest. */
@@ -167,9 +168,9 @@ export class TransientValues<T> {
     return [key, sealed, expiresAt, this.#context.clock(), this.#room(owner, sealed)]
   }
 
-  #opened(key: string, sealed: string | undefined): T | undefined {
+  #opened(key: string, sealed: string | null | undefined): T | undefined {
     const { keys, clock } = this.#context
-    const text = sealed && keys.open('transient', sealed, [key])
+    const text = keys.open('transient', sealed ?? '', [key])
     if (text === undefined || text === '') return undefined
     const { expiresAt, value } = JSON.parse(text) as { expiresAt: number; value: T }
     return clock() < expiresAt ? value : undefined

@@ -199,11 +199,12 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     await store.sessions.insert(row)
     return () => store.sessions.delete({ id: row.id })
   },
-  'sessions.deleteOldest': async (store) => {
+  'sessions.deleteSurplus': async (store) => {
     const userId = await aUser(store)
     for (let count = 0; count < 2; count += 1)
       await store.sessions.insert(sessionRow({ userId, createdAt: count }))
-    return () => store.sessions.deleteOldest(userId, 1, { now: 0, idleSince: 0 })
+    return () =>
+      store.sessions.deleteSurplus({ userId, now: 0, idleSince: 0 }, { keep: 1, limit: 10 })
   },
   'users.find': async (store) => {
     const id = await aUser(store)
@@ -219,12 +220,12 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
   'transients.get': async (store) => {
     const key = text()
     await store.transients.set(key, 'value', 9, 1)
-    return () => store.transients.get(key, 1)
+    return () => store.transients.get([key], 1)
   },
-  'transients.getMany': async (store) => {
+  'transients.get, of several keys': async (store) => {
     const key = text()
     await store.transients.set(key, 'value', 9, 1)
-    return () => store.transients.getMany([key, 'other'], 1)
+    return () => store.transients.get([key, 'other'], 1)
   },
   'transients.take': async (store) => {
     const key = text()
@@ -232,11 +233,6 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     return () => store.transients.take(key, 1)
   },
   'transients.increment': async (store) => () => store.transients.increment(text(), 9, 1),
-  'transients.counts': async (store) => {
-    const key = text()
-    await store.transients.increment(key, 9, 1)
-    return () => store.transients.counts([key, 'other'], 1)
-  },
   'transients.delete': async (store) => {
     const key = text()
     await store.transients.set(key, 'value', 9, 1)
@@ -266,7 +262,7 @@ const others: Readonly<Record<string, string>> = {
   'tokens.restore': 'a page, by primary key',
   'tokens.noteScopes': 'written in the background',
   'consents.select': 'a page',
-  'sessions.ofUser': 'a page',
+  'sessions.list': 'a page',
   'sessions.put': 'no caller',
   'sessions.select': 'a page',
   'users.insert': 'management',
@@ -280,11 +276,10 @@ const others: Readonly<Record<string, string>> = {
   sealed: 'the rotation of secret keys',
   'audit.addMany': 'inserts in the background',
   'audit.list': 'a page',
-  'audit.rows': 'batches of the log, which checkpoints and their verification read',
+  'audit.select': 'batches of the log, which checkpoints and their verification read',
   'audit.mark': 'the sweeper',
   'audit.isSettled': 'the sweeper',
   'audit.copies': 'the rows of one checkpoint, in the background',
-  'audit.deleteUpTo': 'the sweeper',
   auditCounts:
     'written in the background, and read by pages of administrators and the command line',
   auditCheckpoints: 'the sweeper, and the verification of the audit log',

@@ -122,11 +122,9 @@ describe('decision §2 /health/live and /health/ready', () => {
         open: async () => ({
           put: async () => true,
           set: nothing,
-          get: nothing,
-          getMany: async (keys) => keys.map(() => undefined),
+          get: async (keys) => keys.map(() => undefined),
           take: nothing,
           increment: async () => 1,
-          counts: async (keys) => keys.map(() => undefined),
           delete: nothing,
           deleteExpired: async () => 0,
           ping: nothing,

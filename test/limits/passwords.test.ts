@@ -27,7 +27,7 @@ const limits = {
 /** Replaces the hash of a user by one of full cost, so that concurrent logins overlap as in production. */
 const setFullCost = async ({ server }: TestServer, user: User): Promise<void> => {
   const passwordHash = await sealedAtFullCost(new KeyRing([secretKey]), user)
-  await storeOf(server).users.update(user.id, { passwordHash })
+  await storeOf(server).users.update({ id: user.id }, { passwordHash })
 }
 
 describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {

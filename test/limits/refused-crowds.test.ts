@@ -92,10 +92,10 @@ test('reads the stored guesses of an account at most once a second while its lim
     operationsOf(async () => {
       for (let wrong = 0; wrong < 3; wrong += 1) expect((await guess('wrong')).status).toBe(429)
     })
-  expect(await refusals()).toEqual(['transients.counts'])
+  expect(await refusals()).toEqual(['transients.get'])
   expect(await refusals()).toEqual([])
   app.advance(1)
-  expect(await refusals()).toEqual(['transients.counts'])
+  expect(await refusals()).toEqual(['transients.get'])
   app.advance(600)
   expect((await guess(app.password)).status).toBe(303)
 })
@@ -108,7 +108,7 @@ test('needs one write per guess and limit when several passwords of an account a
   const aroundStore: AroundStore = async (operation, run) => {
     if (operation.name === 'transients.increment') puts.push(operation.name)
     const result = await run()
-    if (operation.name === 'transients.counts') {
+    if (operation.name === 'transients.get') {
       readers += 1
       if (readers === tries) allHaveRead.resolve()
       await allHaveRead.promise

@@ -1091,7 +1091,7 @@ describe('retention', () => {
       auditExpiresIn: 60,
       async aroundStore({ name }, run) {
         const result = await run()
-        if (name === 'audit.deleteUpTo') removed.push(result)
+        if (name === 'audit.deleteExpired') removed.push(result)
         return result
       },
     })

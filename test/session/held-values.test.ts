@@ -56,7 +56,7 @@ describe('a sealed value that a browser or a client holds', () => {
     const rows = new Map<string, string>()
     const context = {
       transients: {
-        get: async (key: string) => rows.get(key),
+        get: async (keys: string[]) => keys.map((key) => ({ value: rows.get(key) })),
         put: async (key: string, text: string) => rows.size < rows.set(key, text).size,
       },
       keys,

@@ -106,8 +106,8 @@ export const storeContract = (
         expect(await other.users.find(id)).toEqual(fields)
         expect(await store.users.find({ email: row.email })).toEqual(fields)
         const marks = { active: false, isAdmin: false, emailVerified: true, seal: 'another' }
-        expect(await store.users.update(id, marks)).toBe(true)
-        expect(await store.users.update(id, { passwordHash: 'other' })).toBe(true)
+        expect(await store.users.update({ id }, marks)).toBe(1)
+        expect(await store.users.update({ id }, { passwordHash: 'other' })).toBe(1)
         expect(await other.users.find(id)).toMatchObject({
           ...marks,
           passwordHash: 'other',
@@ -117,8 +117,8 @@ export const storeContract = (
         expect(await store.users.find({ email: row.email })).toBeUndefined()
       })
 
-      test('update() and delete() return false for a missing user', async () => {
-        expect(await store.users.update(999_999, { active: true, seal: '' })).toBe(false)
+      test('update() and delete() change nothing for a missing user', async () => {
+        expect(await store.users.update({ id: 999_999 }, { active: true, seal: '' })).toBe(0)
         expect(await store.users.delete(999_999, 1)).toBe(false)
       })
 
@@ -342,12 +342,15 @@ export const storeContract = (
           allowedScopes: null,
           stateSeal: expect.stringMatching(/./),
         })
-        await store.users.update(ownerId, {
-          active: false,
-          isAdmin: false,
-          emailVerified: true,
-          seal: '',
-        })
+        await store.users.update(
+          { id: ownerId },
+          {
+            active: false,
+            isAdmin: false,
+            emailVerified: true,
+            seal: '',
+          },
+        )
         expect((await other.tokens.findByAccess(row.accessDigest))?.client.ownerActive).toBe(false)
         expect(await store.tokens.findByAccess(digest())).toBeUndefined()
       })
@@ -830,25 +833,33 @@ export const storeContract = (
         expect(await other.sessions.find(kept.id)).toBeUndefined()
       })
 
-      test('deleteOldest() deletes the valid sessions of a user except for the latest, and no session of another user', async () => {
+      test('deleteSurplus() deletes the valid sessions of a user except for the latest, and no session of another user', async () => {
         const [userId, another] = [await aUser(store), await aUser(store)]
         const valid = { now: 0, idleSince: 0 }
         const rows = [3, 1, 4, 2].map((createdAt) => sessionRow({ userId, createdAt }))
         const kept = sessionRow({ userId: another, createdAt: 0 })
         for (const row of [...rows, kept]) await store.sessions.insert(row)
-        expect(await store.sessions.deleteOldest(userId, 4, valid)).toBe(0)
-        expect((await other.sessions.ofUser(userId, { after: null, limit: 9 })).items).toHaveLength(
-          4,
-        )
-        expect(await store.sessions.deleteOldest(userId, 2, valid)).toBe(2)
-        const { items } = await other.sessions.ofUser(userId, { after: null, limit: 9 })
+        expect(
+          await store.sessions.deleteSurplus({ userId, ...valid }, { keep: 4, limit: 9 }),
+        ).toBe(0)
+        expect(
+          (await other.sessions.list('ofUser', { userId }, { after: null, limit: 9 })).items,
+        ).toHaveLength(4)
+        expect(
+          await store.sessions.deleteSurplus({ userId, ...valid }, { keep: 2, limit: 9 }),
+        ).toBe(2)
+        const { items } = await other.sessions.list('ofUser', { userId }, { after: null, limit: 9 })
         expect(items.map(({ createdAt }) => createdAt)).toEqual([4, 3])
-        expect(await store.sessions.deleteOldest(userId, 0, valid)).toBe(2)
-        expect((await other.sessions.ofUser(userId, { after: null, limit: 9 })).items).toEqual([])
+        expect(
+          await store.sessions.deleteSurplus({ userId, ...valid }, { keep: 0, limit: 9 }),
+        ).toBe(2)
+        expect(
+          (await other.sessions.list('ofUser', { userId }, { after: null, limit: 9 })).items,
+        ).toEqual([])
         expect(await other.sessions.find(kept.id)).toBeDefined()
       })
 
-      test('deleteOldest() neither counts nor deletes expired and idle sessions [T3170]', async () => {
+      test('deleteSurplus() neither counts nor deletes expired and idle sessions [T3170]', async () => {
         const userId = await aUser(store)
         const [valid, expired, idle] = [
           sessionRow({ userId, createdAt: 1, expiresAt: 11, lastSeenAt: 6 }),
@@ -857,9 +868,9 @@ export const storeContract = (
         ]
         for (const row of [valid, expired, idle]) await store.sessions.insert(row)
         const at = { now: 10, idleSince: 5 }
-        expect(await store.sessions.deleteOldest(userId, 1, at)).toBe(0)
+        expect(await store.sessions.deleteSurplus({ userId, ...at }, { keep: 1, limit: 9 })).toBe(0)
         expect(await other.sessions.find(valid.id)).toBeDefined()
-        expect(await store.sessions.deleteOldest(userId, 0, at)).toBe(1)
+        expect(await store.sessions.deleteSurplus({ userId, ...at }, { keep: 0, limit: 9 })).toBe(1)
         expect(await other.sessions.find(valid.id)).toBeUndefined()
         expect(await other.sessions.find(expired.id)).toBeDefined()
         expect(await other.sessions.find(idle.id)).toBeDefined()

@@ -28,7 +28,7 @@ const later = { after: '900.zzz', limit: 10 }
 
 /** Runs the operations on the rows of a table. The row remains. */
 const everyRowOperation = async <Row, Fields>(
-  of: Rows<Row, Fields>,
+  of: Omit<Rows<Row, Fields>, 'select'> & { select(where: Where<Fields>): Promise<unknown> },
   row: Row,
   where: Where<Fields>,
 ): Promise<void> => {
@@ -55,8 +55,8 @@ const users = async ({ users: store }: Store): Promise<void> => {
   await store.list({}, row.id, 2)
   await store.list({ beginnings: ['user', 'use'] }, null, 2)
   await store.list({ beginnings: ['user'] }, row.id, 2)
-  await store.update(id, { passwordHash: 'hash' })
-  await store.update(id, { email: `other-${row.email}`, emailVerified: true, seal: row.seal })
+  await store.update({ id }, { passwordHash: 'hash' })
+  await store.update({ id }, { email: `other-${row.email}`, emailVerified: true, seal: row.seal })
   await store.list({ isIrregular: true }, null, 2)
   await store.delete(id, 1)
 }
@@ -177,9 +177,9 @@ const sessions = async (store: Store): Promise<void> => {
   await of.find(row.id)
   await everyRowOperation(of, row, { id: row.id })
   await of.update({ id: row.id }, { lastSeenAt: 2, seal: row.seal })
-  await of.ofUser(userId, first)
-  await of.ofUser(userId, later)
-  await of.deleteOldest(userId, 5, { now: 1, idleSince: 1 })
+  await of.list('ofUser', { userId }, first)
+  await of.list('ofUser', { userId }, later)
+  await of.deleteSurplus({ userId, now: 1, idleSince: 1 }, { keep: 5, limit: 10 })
   await of.delete({ userId, id: { not: row.id } })
   await of.delete({ userId })
   await expiring(of, { now: 1, idleSince: 1 })
@@ -219,16 +219,14 @@ const clientLogos = async (store: Store): Promise<void> => {
   await everyRowOperation(of, logo, { clientKey: key })
   await of.claim(1, 2)
   await of.find('digest')
-  await of.states([key])
 }
 
 const transients = async ({ transients: of }: Store): Promise<void> => {
   await of.put('key', 'value', 9, 1)
   await of.set('key', 'value', 9, 1)
-  await of.get('key', 1)
-  await of.getMany(['x', 'y'], 1)
+  await of.get(['key'], 1)
+  await of.get(['x', 'y'], 1)
   await of.increment('count', 9, 1)
-  await of.counts(['count', 'y'], 1)
   await of.take('key', 1)
   await of.delete('count')
   await of.deleteExpired(1, 10)
@@ -286,11 +284,11 @@ const others = async ({
     await audit.list('earliest', filter, { after: null, limit: 10 })
     await audit.list('earliest', filter, { after: '0.0', limit: 10 })
   }
-  await audit.rows({ after: null }, 10)
-  await audit.rows({ after: 1, until: 5 }, 10)
+  await audit.select({}, { limit: 10 })
+  await audit.select({ id: { upTo: 5 } }, { after: { id: 1 }, limit: 10 })
   await audit.isSettled(await audit.mark({ after: 0, until: 2 ** 44 }))
   await audit.copies({ after: 0, until: 10 })
-  await audit.deleteUpTo(1, 10)
+  await audit.deleteExpired({ lastId: 1 }, 10)
   const checkpoint = {
     number: 1,
     at: 1,

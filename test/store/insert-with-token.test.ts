@@ -161,7 +161,7 @@ describe.each(Object.entries(newDatabase))('%s: a code is redeemed at once', (na
     'the user was deactivated': async (all) => {
       const { userId } = all.authorization
       const user = userId === null ? undefined : await store.users.find(userId)
-      if (user) await store.users.update(user.id, { active: false })
+      if (user) await store.users.update({ id: user.id }, { active: false })
       return all
     },
     'the user has too many authorizations': async (all) => {

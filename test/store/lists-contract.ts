@@ -197,7 +197,7 @@ export const listsContract = (
         const read = (cursor: Cursor) => other.tokens.summaries('matching', search, cursor)
         return { read, nameOf: summaryId, expected: made.toReversed() }
       },
-      'sessions.ofUser': async () => {
+      'sessions.list ofUser': async () => {
         const { store, other } = open()
         const [userId, another] = [await aUser(store), await aUser(store)]
         const made = await inTurn(times, async (createdAt) => {
@@ -206,7 +206,7 @@ export const listsContract = (
           await store.sessions.insert(row)
           return [createdAt, row.id] as const
         })
-        const read = (cursor: Cursor) => other.sessions.ofUser(userId, cursor)
+        const read = (cursor: Cursor) => other.sessions.list('ofUser', { userId }, cursor)
         const nameOf = (session: { readonly id: string }) => session.id
         return { read, nameOf, expected: latestFirst(made) }
       },
@@ -278,7 +278,7 @@ export const listsContract = (
       expect(await store.clients.list('authorized', { userId, now: 0 }, cursor)).toEqual(empty)
       expect(await store.tokens.list('personal', { userId, now: 0 }, cursor)).toEqual(empty)
       expect(await store.tokens.list('matching', { text: text() }, cursor)).toEqual(empty)
-      expect(await store.sessions.ofUser(userId, cursor)).toEqual(empty)
+      expect(await store.sessions.list('ofUser', { userId }, cursor)).toEqual(empty)
       expect(await store.clients.countTokens([], 10)).toEqual(new Map())
       expect(await store.consents.select({ userId, clientId: [] })).toEqual([])
       expect(await store.tokens.authorizedOf(userId, [], 0, { limit: 5, countLimit: 10 })).toEqual(
@@ -693,20 +693,24 @@ export const listsContract = (
           ({ id }) => id,
         )
         const [first = 0, second = 0, third = 0] = ids
-        const rows = await other.audit.rows({ after: first - 1, until: third }, 2)
+        const rows = await other.audit.select(
+          { id: { upTo: third } },
+          { after: { id: first - 1 }, limit: 2 },
+        )
         expect(rows.map(({ id, seal }) => [id, seal])).toEqual([
           [first, 's'],
           [second, 's'],
         ])
         expect(rows[0]?.values).toEqual(auditValues(auditRow({ clientId, at: 1 })))
-        expect(await other.audit.rows({ after: second, until: second }, 9)).toEqual([])
+        const after = { id: second }
+        expect(await other.audit.select({ id: { upTo: second } }, { after })).toEqual([])
         const mark = await other.audit.mark({ after: 0, until: 2 ** 44 })
         expect(mark.id).toBeGreaterThanOrEqual(third)
         await vi.waitFor(async () => expect(await other.audit.isSettled(mark)).toBe(true))
         await store.audit.add(auditRow({ clientId, at: 2, seal: 's' }))
         const copy = (await other.audit.list('latest', { clientId }, whole)).items[1]?.id ?? 0
         expect(await other.audit.copies({ after: first - 1, until: copy })).toEqual([copy])
-        while ((await store.audit.deleteUpTo(first, 1)) > 0);
+        while ((await store.audit.deleteExpired({ lastId: first }, 1)) > 0);
         expect((await other.audit.list('earliest', { clientId }, whole)).items).toHaveLength(3)
       })
     })

@@ -28,7 +28,7 @@ const allowed: Readonly<Record<string, string>> = {
   'tokens.summaries matching':
     'reads the primary key up to the limit, or the index of personal tokens, if no text is given',
   'tokens.count matching': 'reads an index up to the limit if no text is given',
-  'audit.rows': 'reads the primary key up to the limit',
+  'audit.select': 'reads the primary key up to the limit',
   'auditCheckpoints.select': 'reads the primary key up to the limit',
   'audit.list latest': 'reads the index of the time up to the limit if no filter is set',
   'audit.list earliest': 'reads the index of the time up to the limit if no filter is set',

@@ -46,12 +46,15 @@ const failAtOnce = async (transients: OpenTransients): Promise<void> => {
 
 const operations = (transients: OpenTransients): readonly (() => Promise<unknown>)[] => [
   () => transients.put(text(), 'x', 10, 0),
-  () => transients.get(text(), 0),
+  () => transients.get([text()], 0),
   () => transients.take(text(), 0),
   () => transients.increment(text(), 10, 0),
   () => transients.delete(text()),
   () => transients.ping(),
 ]
+
+const valueIn = async (transients: OpenTransients, key: string, now: number) =>
+  (await transients.get([key], now))[0]?.value
 
 /** Waits until the store responds again. */
 const recovered = (transients: OpenTransients): Promise<void> => eventually(() => transients.ping())
@@ -96,16 +99,16 @@ describe.skipIf(withoutRedis)('Redis', () => {
     const key = text()
     await using elsewhere = await openRedis(sharedRedis, { keyPrefix: `${keyPrefix}else:` })
     await one.put(key, 'here', 10, 0)
-    expect(await elsewhere.get(key, 0)).toBeUndefined()
+    expect(await valueIn(elsewhere, key, 0)).toBeUndefined()
     expect(await elsewhere.put(key, 'there', 10, 0)).toBe(true)
-    expect(await one.get(key, 0)).toBe('here')
+    expect(await valueIn(one, key, 0)).toBe('here')
   })
 
   test('accepts fractional times', async () => {
     const key = text()
     expect(await one.put(key, 'x', 1_000.5, 0.25)).toBe(true)
-    expect(await other.get(key, 1_000.4)).toBe('x')
-    expect(await other.get(key, 1_000.5)).toBeUndefined()
+    expect(await valueIn(other, key, 1_000.4)).toBe('x')
+    expect(await valueIn(other, key, 1_000.5)).toBeUndefined()
     expect(await one.increment(text(), 7.5, 0.1)).toBe(1)
   })
 
@@ -340,7 +343,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     // No connection has been opened since the timeout, so the next operations fail immediately.
     await failAtOnce(transients)
     own.resume()
-    await eventually(async () => expect(await transients.get('key', 0)).toBe('x'))
+    await eventually(async () => expect(await valueIn(transients, 'key', 0)).toBe('x'))
   })
 
   test.each(['under load', 'without load'])(
@@ -381,7 +384,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     const error = await failing(transients.put('other', 'x', 10, 0))
     expect(error).toBeInstanceOf(StoreUnavailable)
     expect(error.message).toContain('OOM')
-    expect(await transients.get('key', 0)).toBe('x')
+    expect(await valueIn(transients, 'key', 0)).toBe('x')
     await own.command('CONFIG', 'SET', 'maxmemory', '0')
     expect(await transients.take('key', 0)).toBe('x')
   })
@@ -577,10 +580,10 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     await eventually(() => transients.set('key', 'x', 10, 0))
     cable.cut()
     for (let times = 0; times < 2; times += 1) {
-      const error = await failing(transients.get('key', 0))
+      const error = await failing(transients.get(['key'], 0))
       expect(error).toBeInstanceOf(StoreUnavailable)
     }
     cable.restore()
-    await eventually(async () => expect(await transients.get('key', 0)).toBe('x'))
+    await eventually(async () => expect(await valueIn(transients, 'key', 0)).toBe('x'))
   })
 })

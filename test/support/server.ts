@@ -144,7 +144,7 @@ export const startServer = async ({
     if (options.users) return server.users.create({ ...input, password })
     const user = await server.users.create({ ...input, password: null })
     const keys = new KeyRing((options.secretKeys ?? [secretKey]) as [string])
-    await opened().users.update(user.id, { passwordHash: sealedPassword(keys, user) })
+    await opened().users.update({ id: user.id }, { passwordHash: sealedPassword(keys, user) })
     return user
   }
   const user = beside?.user ?? (await newUser({ email: 'user-a@example.org' }))

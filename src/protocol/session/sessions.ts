@@ -64,6 +64,12 @@ export type FindResourceOwner<Sent = any> = (
   request: Sent,
 ) => ResourceOwner | Promise<ResourceOwner>
 
+/**
+ * The maximum number of sessions that one login ends. Usually, one session is surplus. After the limit of sessions was
+ * lowered, many sessions may be surplus.
+ */
+const maxEndedAtLogin = 100
+
 /** The attributes of the session cookie. */
 const attributes = { path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const
 
@@ -140,7 +146,10 @@ export class Sessions implements SessionCheck {
         if (former !== undefined) await this.#replace(former, fields, browser, tx)
         const idleSince = now - settings.sessionIdleExpiresIn * 1000
         const most = settings.sessionsPerUser - 1
-        const ended = await tx.sessions.deleteOldest(userId, most, { now, idleSince })
+        const ended = await tx.sessions.deleteSurplus(
+          { userId, now, idleSince },
+          { keep: most, limit: maxEndedAtLogin },
+        )
         if (!(await tx.sessions.insert(session))) return undefined
         const { address, userAgent } = fields
         const by = { ...byUser(user), address, userAgent }
@@ -227,7 +236,7 @@ export class Sessions implements SessionCheck {
 
   /** Lists the sessions of a user, beginning with the latest login. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>> {
-    const { items, next } = await this.#context.store.sessions.ofUser(userId, cursor)
+    const { items, next } = await this.#context.store.sessions.list('ofUser', { userId }, cursor)
     const earliest = await earliestRow(userId, this.#context)
     const own = items.filter(({ createdAt }) => createdAt >= earliest)
     return { items: own.filter((session) => this.isLive(session)), next }

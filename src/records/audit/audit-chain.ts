@@ -143,7 +143,7 @@ export class AuditChain {
         if (!first || !isCheckpointIntact(first, keys)) return null
         base = first
       }
-      const rows = await store.audit.deleteUpTo(base.lastId, limit)
+      const rows = await store.audit.deleteExpired(base, limit)
       return rows || (await store.auditCheckpoints.deleteExpired(base.number - 1, limit)) || null
     }
   }
@@ -246,7 +246,11 @@ export class AuditChain {
   }
 
   async #rowsAfter(after: number, until: number): Promise<readonly StoredAuditRow[]> {
-    const rows = await this.#context.store.audit.rows({ after, until }, maxRows)
+    const { audit } = this.#context.store
+    const rows = await audit.select(
+      { id: { upTo: until } },
+      { after: { id: after }, limit: maxRows },
+    )
     const first = Number(rows[0]?.values[0])
     const end = rows.findIndex(
       ({ values }, index) => index > 0 && !(Math.abs(Number(values[0]) - first) < span),

@@ -224,8 +224,11 @@ class Verifier {
 
   #between(after: number | null, until?: number): AsyncGenerator<StoredAuditRow> {
     return rowsInBatches(readAtOnce, (last: StoredAuditRow | undefined) => {
-      const range = { after: last?.id ?? after, ...(until !== undefined && { until }) }
-      return this.#store.audit.rows(range, readAtOnce)
+      const id = last?.id ?? after
+      return this.#store.audit.select(until === undefined ? {} : { id: { upTo: until } }, {
+        after: id === null ? undefined : { id },
+        limit: readAtOnce,
+      })
     })
   }
 

@@ -86,7 +86,7 @@ export class ClientLogos {
   /** Returns the states of the logos by client ID. Omits clients that are not verified, or have no state. */
   async states(clients: readonly Client[]): Promise<ReadonlyMap<string, LogoState>> {
     const keys = clients.filter(({ isVerified }) => isVerified).map(({ clientKey }) => clientKey)
-    const found = await this.#context.store.clientLogos.states(keys)
+    const found = await this.#context.store.clientLogos.select({ clientKey: keys })
     const idOf = new Map(clients.map(({ clientKey, clientId }) => [clientKey, clientId]))
     return new Map(found.map(({ clientKey, ...state }) => [idOf.get(clientKey) ?? '', state]))
   }

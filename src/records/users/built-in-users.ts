@@ -227,7 +227,7 @@ const writePassword = async (
 ): Promise<void> => {
   const { store, audit } = context
   // Reading the user has waited for concurrent logins, so their sessions are also deleted.
-  await store.users.update(user.id, { passwordHash: sealedHash(user, hash, context) })
+  await store.users.update({ id: user.id }, { passwordHash: sealedHash(user, hash, context) })
   const count = await store.sessions.delete({
     userId: user.id,
     ...(keptSession && { id: { not: keptSession } }),
@@ -265,7 +265,7 @@ export const changeUser = async (
     // The hash was tampered with, or sealed with another secret key. A new seal would hide that.
     if (email !== undefined && hash === undefined && row.passwordHash !== null) return false
     const passwordHash = hash && { passwordHash: sealedHash(user, hash, context) }
-    if (!(await tx.users.update(id, { ...changes, ...passwordHash, seal }))) return false
+    if (!(await tx.users.update({ id }, { ...changes, ...passwordHash, seal }))) return false
     const details = email === undefined ? {} : { former: before.email }
     await audit.add(tx, event, { ...ofUser(user), details })
     return true

@@ -3,7 +3,7 @@ import type { SealedCheckpoint } from '../../model/entities/audit-checkpoint.ts'
 import type { AuditValues } from '../../model/entities/audit-event.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Expiring } from './expiring.ts'
-import type { Cursor, Page } from './page.ts'
+import type { List, Listed } from './page.ts'
 import type { Rows } from './rows.ts'
 
 /** Conditions for events. A missing condition matches every event. */
@@ -40,22 +40,25 @@ export interface AuditMark {
   readonly writers: readonly string[]
 }
 
-/** Stores audit events. Events are never changed, and old events are deleted. */
-export interface AuditStore extends Pick<Expiring, 'countExpired'> {
+/** The lists of events in the order of their times. */
+export interface AuditLists {
+  readonly latest: List<AuditFilter, AuditRecord, never>
+  /** The earliest event is first. */
+  readonly earliest: List<AuditFilter, AuditRecord, never>
+}
+
+/**
+ * Stores audit events. Events are never changed, and old events are deleted: a sealed checkpoint declares which event is
+ * the last one to delete. Expired events are counted by their times.
+ */
+export interface AuditStore
+  extends Pick<Listed<AuditLists>, 'list'>,
+    Pick<Rows<StoredAuditRow, Pick<StoredAuditRow, 'id'>>, 'select'>,
+    Pick<Expiring<{ readonly lastId: number }>, 'deleteExpired'>,
+    Pick<Expiring, 'countExpired'> {
   add(event: SealedAuditEvent): Promise<void>
   /** Adds either all events or no event. */
   addMany(events: readonly SealedAuditEvent[]): Promise<void>
-  /** Returns a page of events in the order of their times: the `latest` or the `earliest` first. */
-  list(
-    first: 'latest' | 'earliest',
-    filter: AuditFilter,
-    cursor: Cursor,
-  ): Promise<Page<AuditRecord>>
-  /** Returns at most `limit` rows with IDs above `after`, and up to `until` if it is set, in ascending order. */
-  rows(
-    range: { readonly after: number | null; readonly until?: number },
-    limit: number,
-  ): Promise<readonly StoredAuditRow[]>
   /**
    * Returns the greatest ID up to `until`, and the transactions that may still commit a row with a smaller ID. Advances
    * the sequence of IDs if necessary: the next row gets an ID above the returned ID and above `after`.
@@ -65,8 +68,6 @@ export interface AuditStore extends Pick<Expiring, 'countExpired'> {
   isSettled(mark: AuditMark): Promise<boolean>
   /** Returns the IDs of rows in this range whose time and seal equal those of a row with a smaller ID. */
   copies(range: { readonly after: number; readonly until: number }): Promise<readonly number[]>
-  /** Deletes at most `limit` rows with IDs up to `id`. @returns the number of deleted rows */
-  deleteUpTo(id: number, limit: number): Promise<number>
 }
 
 /**

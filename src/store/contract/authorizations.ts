@@ -70,7 +70,7 @@ export interface StoredGrant extends SealedConsent {
 }
 
 export interface ConsentStore
-  extends Pick<Rows<SealedConsent>, 'put'>,
+  extends Pick<Rows<SealedConsent>, 'insert' | 'put'>,
     Reads<SealedConsent, Pick<Consent, 'userId' | 'clientId'>, never> {
   /** Finds a consent with its user and a session in one statement. Locks nothing. */
   findGrant(
@@ -80,8 +80,6 @@ export interface ConsentStore
   ): Promise<StoredGrant | undefined>
   /** Finds the consent of the user of a session, even if the session has expired. Locks nothing. */
   findOfSession(sessionId: Digest, clientId: string): Promise<SealedConsent | undefined>
-  /** Inserts the consent. Returns false if the user already has a consent for the client. */
-  insert(consent: SealedConsent): Promise<boolean>
   /** Deletes the consent of the user for a client; without a client, all consents of the user. */
   delete(userId: UserId, clientId: string | null): Promise<boolean>
 }

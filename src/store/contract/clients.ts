@@ -3,7 +3,7 @@ import type { ClientFields, SealedClient } from '../../model/entities/client.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Expiring } from './expiring.ts'
 import type { List, Listed } from './page.ts'
-import type { Reads, Rows } from './rows.ts'
+import type { Reads, Removable, Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
 
 export interface ClientWithOwner extends SealedClient {
@@ -78,12 +78,13 @@ export interface UnusedClients {
 
 /**
  * `find` finds a client by its ID or by a value of `ClientConditions`, and locks the row inside a transaction. A client
- * expires if it is unused.
+ * expires if it is unused. `delete` deletes the client with this ID.
  */
 export interface ClientStore
   extends Pick<Rows<SealedClient>, 'insert'>,
     Pick<Reads<ClientWithOwner, ClientConditions, string>, 'find'>,
     Listed<ClientLists>,
+    Removable<string>,
     Expiring<UnusedClients> {
   /**
    * Replaces all fields of the client, including its ID. If the key changes, the tokens, authorizations and consents of
@@ -91,11 +92,6 @@ export interface ClientStore
    * the new key. The logo of an unverified client is deleted. Returns false if the new ID or secret is taken.
    */
   update(clientId: string, client: SealedClient, now: number): Promise<boolean>
-  /**
-   * Deletes the client. Must be called inside a transaction. The rows of the client become invisible immediately, and
-   * are deleted later. Returns false for an unknown client.
-   */
-  delete(clientId: string, now: number): Promise<boolean>
   /**
    * Deletes at most `limit` clients of a user's personal tokens. The tokens become invisible immediately, and are
    * deleted later.

@@ -10,3 +10,15 @@ export interface Expiring<End = number> {
   /** Counts, up to `max`, the rows that expired up to `end`. */
   countExpired(end: End, max: number): Promise<number>
 }
+
+/** Rows whose number is limited for each owner. @template Owner the owner, and which of its rows are counted */
+export interface Surplus<Owner> {
+  /**
+   * Deletes the oldest rows of an owner: at most `limit` rows, without the latest `keep` rows.
+   * @returns the number of deleted rows, which is less than `limit` if no further rows are surplus
+   */
+  deleteSurplus(
+    of: Owner,
+    which: { readonly keep: number; readonly limit: number },
+  ): Promise<number>
+}

@@ -20,7 +20,7 @@ export interface List<Where, Item, Summary> {
 }
 
 /**
- * Lists of one kind of row, the latest first. Summaries have the fields by which users search, filter and sort: an HTML
+ * Lists of one kind of row, the latest first unless a list has another order. Summaries have the fields by which users search, filter and sort: an HTML
  * page reads many summaries, and shows few rows.
  * @template Lists the lists by their names
  */

@@ -5,10 +5,10 @@ export type Condition<Value> =
   | { readonly not: Value }
   | { readonly upTo: Value }
 
-/** Conditions that a row must meet. Without conditions, every row is selected. */
-export type Where<Fields> = {
-  readonly [Name in keyof Fields]?: Condition<Fields[Name]> | undefined
-}
+/** Conditions that a row must meet. Without conditions, every row is selected. Without fields, there is no condition. */
+export type Where<Fields> = [Fields] extends [never]
+  ? never
+  : { readonly [Name in keyof Fields]?: Condition<Fields[Name]> | undefined }
 
 /**
  * The rows of one table. Changes and deletions need a condition.
@@ -42,7 +42,7 @@ export type Lock = 'change' | 'share'
 
 /**
  * Reads rows with columns of other tables, in any order. Omits the rows of deleted users and clients.
- * @template Fields the values that conditions name
+ * @template Fields the values that conditions name; never if rows are found by their keys alone
  */
 export interface Reads<Row, Fields, Key = number> {
   /**
@@ -52,4 +52,15 @@ export interface Reads<Row, Fields, Key = number> {
   find(of: Key | Where<Fields>, options?: { readonly lock?: Lock }): Promise<Row | undefined>
   /** Lists the rows that meet the conditions. */
   select(where: Where<Fields>, options?: { readonly lock?: Lock }): Promise<readonly Row[]>
+}
+
+/** Clients or users, on which the rows of other tables depend. */
+export interface Removable<Key> {
+  /**
+   * Deletes the row with this key. Must be called inside a transaction. The rows that depend on it become invisible
+   * immediately, and are deleted later.
+   * @param now the time of the deletion, in milliseconds since the epoch
+   * @returns false if there is no row with this key
+   */
+  delete(key: Key, now: number): Promise<boolean>
 }

@@ -5,7 +5,7 @@ import type { ClientFields } from '../../model/entities/client.ts'
 import type { StoredRotation } from '../../model/entities/rotated-token.ts'
 import type { Granted, NewToken, TokenFields } from '../../model/entities/token.ts'
 import type { UserId } from '../../model/user.ts'
-import type { Expiring } from './expiring.ts'
+import type { Expiring, Surplus } from './expiring.ts'
 import type { List, Listed } from './page.ts'
 import type { Reads, Rows } from './rows.ts'
 import type { StoredUser } from './users.ts'
@@ -128,6 +128,7 @@ export type TokenConditions = Pick<
 /** A token expires if it cannot be refreshed. `deleteExpired` also deletes the clients of expired personal tokens. */
 export interface TokenStore
   extends Expiring,
+    Surplus<SurplusOwner>,
     Listed<TokenLists>,
     Reads<StoredToken, TokenConditions>,
     Pick<Rows<NewToken, TokenFields & Pick<NewToken, 'successorId'>>, 'delete'> {
@@ -173,14 +174,6 @@ export interface TokenStore
    * @returns the IDs of the existing tokens that were not skipped
    */
   noteScopes(scopes: ReadonlyMap<number, readonly string[]>): Promise<readonly number[]>
-  /**
-   * Deletes the oldest rows of an owner: at most `limit` rows, without the latest `keep` rows.
-   * @returns the number of deleted rows, which is less than `limit` if no further rows are surplus
-   */
-  deleteSurplus(
-    of: SurplusOwner,
-    which: { readonly keep: number; readonly limit: number },
-  ): Promise<number>
 }
 
 /**

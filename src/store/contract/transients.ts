@@ -1,3 +1,5 @@
+import type { Expiring } from './expiring.ts'
+
 /** The owner of a value, and the maximum number of values of this owner. */
 export interface Room {
   readonly owner: string
@@ -10,14 +12,16 @@ export interface Room {
  * stored even if it expires before all others. Concurrent calls may together exceed this number; the next call removes
  * the excess.
  */
-export interface Transients {
+export interface Transients extends Pick<Expiring, 'deleteExpired'> {
   /** Stores a value. Returns false if the key is taken. */
   put(key: string, value: string, expiresAt: number, now: number, room?: Room): Promise<boolean>
   /** Stores or replaces a value. */
   set(key: string, value: string, expiresAt: number, now: number, room?: Room): Promise<void>
-  get(key: string, now: number): Promise<string | undefined>
-  /** Returns the values in the order of the keys. Looks up all keys concurrently or in one statement. */
-  getMany(keys: readonly string[], now: number): Promise<readonly (string | undefined)[]>
+  /**
+   * Returns values and counters in the order of the keys; undefined for a missing or expired key. Looks up all keys
+   * concurrently or in one statement.
+   */
+  get(keys: readonly string[], now: number): Promise<readonly (Transient | undefined)[]>
   /** Removes and returns the value. Exactly one of several concurrent callers receives it. */
   take(key: string, now: number): Promise<string | undefined>
   /**
@@ -25,14 +29,13 @@ export interface Transients {
    * counter begins again at 0.
    */
   increment(key: string, expiresAt: number, now: number, by?: number): Promise<number>
-  /** Returns counters in the order of the keys; undefined for a missing or expired counter. */
-  counts(keys: readonly string[], now: number): Promise<readonly (Counted | undefined)[]>
   delete(key: string): Promise<void>
-  deleteExpired(now: number, limit: number): Promise<number>
 }
 
-/** A counter. `expiresAt` is in milliseconds since the epoch. */
-export interface Counted {
+/** A value or a counter. `expiresAt` is in milliseconds since the epoch. */
+export interface Transient {
+  /** Null for a counter. */
+  readonly value: string | null
   readonly count: number
   readonly expiresAt: number
 }

@@ -1,5 +1,5 @@
 import type { User, UserId } from '../../model/user.ts'
-import type { Reads } from './rows.ts'
+import type { Reads, Removable, Rows } from './rows.ts'
 
 /** A user with the seal of the row. */
 export interface StoredUser extends User {
@@ -27,26 +27,18 @@ export interface UserFilter {
 /** The value by which users are found. */
 export type UserConditions = Pick<UserWithPassword, 'email'>
 
-/** `find` finds a user by the ID or the e-mail address. Inside a transaction, it locks the row of the ID. */
-export interface UserStore extends Pick<Reads<UserWithPassword, UserConditions, UserId>, 'find'> {
+/** The values by which a user is changed. */
+export type UserChanges = Omit<UserWithPassword, 'attributes'>
+
+/**
+ * `find` finds a user by the ID or the e-mail address. Inside a transaction, it locks the row of the ID. `insert` returns
+ * false if the e-mail address is taken, and throws `UniqueViolation` if the ID is taken. `update` throws
+ * `UniqueViolation` if another user has the e-mail address.
+ */
+export interface UserStore
+  extends Pick<Reads<UserWithPassword, UserConditions, UserId>, 'find'>,
+    Pick<Rows<NewUser, UserChanges>, 'insert' | 'update'>,
+    Removable<UserId> {
   /** Lists at most `limit` users after the ID `after`, in the order of their IDs. */
   list(where: UserFilter, after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
-  /**
-   * Inserts a user. Returns false if the e-mail address is taken.
-   * @throws UniqueViolation if the ID is taken
-   */
-  insert(user: NewUser): Promise<boolean>
-  /**
-   * Writes the given values. Returns false for an unknown user.
-   * @throws UniqueViolation if another user has the e-mail address
-   */
-  update(
-    id: UserId,
-    changes: Partial<Omit<UserWithPassword, 'id' | 'attributes'>>,
-  ): Promise<boolean>
-  /**
-   * Deletes the user. Must be called inside a transaction. The rows of the user become invisible immediately, and are
-   * deleted later. Returns false for an unknown user.
-   */
-  delete(id: UserId, now: number): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-import type { Counted, OpenTransients, Room } from '../contract/transients.ts'
+import type { OpenTransients, Room, Transient } from '../contract/transients.ts'
 import type { Commands } from './connection.ts'
 
 /** Runs a command. @throws StoreUnavailable if Redis cannot run the command */
@@ -14,10 +14,11 @@ const margin = 60_000
 export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 'close'> => {
   const lifeOf = (expiresAt: number, now: number): string =>
     String(Math.max(0, Math.ceil(expiresAt - now)) + margin)
-  const get = async (key: string, now: number): Promise<string | undefined> => {
-    const fields = ['value', 'expires_at']
-    const [value, expiresAt] = await run((redis) => redis.hmGet(prefix + key, fields))
-    return Number(expiresAt) > now ? (value ?? undefined) : undefined
+  const get = async (key: string, now: number): Promise<Transient | undefined> => {
+    const fields = ['value', 'count', 'expires_at']
+    const [value = null, count, end] = await run((redis) => redis.hmGet(prefix + key, fields))
+    const expiresAt = Number(end)
+    return expiresAt > now ? { value, count: Number(count), expiresAt } : undefined
   }
   // One script cannot delete the excess values, because in a cluster, each key may be on another node. The client sends
   // this command together with the write of the value, so that the write waits only if there are excess values.
@@ -27,14 +28,6 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
     const values = [key, `${expiresAt}`, `${room.most}`, lifeOf(expiresAt, now)]
     const excess = await run((redis) => redis.makeRoom(owner, ...values))
     await Promise.all(excess.map((one) => run((redis) => redis.del(prefix + one))))
-  }
-  const counted = async (key: string, now: number): Promise<Counted | undefined> => {
-    const [count, expiresAt] = await run((redis) =>
-      redis.hmGet(prefix + key, ['count', 'expires_at']),
-    )
-    return Number(expiresAt) > now
-      ? { count: Number(count), expiresAt: Number(expiresAt) }
-      : undefined
   }
   // Values that expire before `replacedUntil` are replaced.
   const put = async (
@@ -53,16 +46,14 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
     async set(...values) {
       await put(values, 'inf')
     },
-    get,
     // The client sends these commands without waiting for replies. In a cluster, a single command for all keys could
     // fail, because the keys may be on different nodes.
-    getMany: (keys, now) => Promise.all(keys.map((key) => get(key, now))),
+    get: (keys, now) => Promise.all(keys.map((key) => get(key, now))),
     take: (key, now) => run((redis) => redis.take(prefix + key, `${now}`)),
     increment: (key, expiresAt, now, by = 1) =>
       run((redis) =>
         redis.increment(prefix + key, `${expiresAt}`, `${now}`, lifeOf(expiresAt, now), `${by}`),
       ),
-    counts: (keys, now) => Promise.all(keys.map((key) => counted(key, now))),
     async delete(key) {
       await run((redis) => redis.del(prefix + key))
     },

@@ -1,12 +1,22 @@
 import { sql } from 'kysely'
 import { auditCodec, auditColumns } from '../../model/entities/audit-event.ts'
-import type { AuditStore } from '../contract/audit.ts'
+import type { AuditStore, StoredAuditRow } from '../contract/audit.ts'
+import type { Page } from '../contract/page.ts'
 import { expiring } from './expiring.ts'
 import { type Handle, prepared, valuesOf } from './handle.ts'
 import { page, placeOf } from './page.ts'
+import { selectOf } from './rows.ts'
 
 /** The columns that an insert writes, and the conversion of an event. */
 export const { columns: auditColumnNames, toRow } = auditCodec
+
+const storedRow = (
+  row: Parameters<typeof auditCodec.fromRow>[0] & { seal: string },
+): StoredAuditRow => ({
+  id: row.id,
+  seal: row.seal,
+  values: auditColumns.map((column) => row[column]),
+})
 
 export const sqlAudit = (handle: Handle): AuditStore => {
   const { read, write, purge, locking } = handle
@@ -100,24 +110,11 @@ export const sqlAudit = (handle: Handle): AuditStore => {
         .orderBy('id', order)
         .limit(limit + 1)
         .execute()
-      return page(rows, limit, auditCodec.fromRow, ({ at, id }) => [at, String(id)])
+      const place = ({ at, id }: (typeof rows)[number]) => [at, String(id)] as const
+      return page(rows, limit, auditCodec.fromRow, place) as Page<never>
     },
 
-    async rows({ after, until }, limit) {
-      const rows = await read
-        .selectFrom('oauth2server_audit')
-        .select(['id', ...auditColumnNames])
-        .$if(after !== null, (q) => q.where('id', '>', after ?? 0))
-        .$if(until !== undefined, (q) => q.where('id', '<=', until ?? 0))
-        .orderBy('id')
-        .limit(limit)
-        .execute()
-      return rows.map((row) => ({
-        id: row.id,
-        seal: row.seal,
-        values: auditColumns.map((column) => row[column]),
-      }))
-    },
+    select: selectOf(handle, { ...auditCodec, fromRow: storedRow }),
 
     async mark({ after, until }) {
       // Query the last ID before the list of open transactions. A transaction with a smaller ID is then in the list, or
@@ -157,7 +154,8 @@ export const sqlAudit = (handle: Handle): AuditStore => {
       return rows.map(({ id }) => id)
     },
 
-    deleteUpTo: expiring(handle, { ...auditCodec, end: 'id' }).deleteExpired,
+    deleteExpired: ({ lastId }, limit) =>
+      expiring(handle, { ...auditCodec, end: 'id' }).deleteExpired(lastId, limit),
     countExpired: expiring(handle, { ...auditCodec, end: 'at' }).countExpired,
   }
 }

@@ -1,9 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { ClientFields } from '../../model/entities/client.ts'
 import { clientLogoCodec } from '../../model/entities/client-logo.ts'
-import type { ClientLogoStore } from '../contract/client-logos.ts'
+import type { ColumnsOf } from '../../model/entities/entity.ts'
+import type { ClientLogoState, ClientLogoStore } from '../contract/client-logos.ts'
 import type { Handle } from './handle.ts'
-import { rowsOf } from './rows.ts'
+import { readsOf, rowsOf } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -28,10 +29,29 @@ export const followClient = async (
   }
 }
 
+type StateRow = Pick<ColumnsOf<typeof clientLogoCodec>, 'client_key' | 'requested_at' | 'problem'>
+
 export const sqlClientLogos = (handle: Handle): ClientLogoStore => {
   const { read, write } = handle
+  const states = readsOf<ClientLogoState, StateRow, Pick<ClientLogoState, 'clientKey'>, never>(
+    handle,
+    {
+      ...clientLogoCodec,
+      alias: 'l',
+      query: () =>
+        read
+          .selectFrom('oauth2server_client_logo as l')
+          .select(['l.client_key', 'l.requested_at', 'l.problem']),
+      fromRow: (row) => ({
+        clientKey: row.client_key,
+        isRequested: row.requested_at !== null,
+        problem: row.problem,
+      }),
+    },
+  )
   return {
     ...rowsOf(handle, clientLogoCodec),
+    select: states.select,
 
     async claim(before, now) {
       const first = write
@@ -67,21 +87,6 @@ export const sqlClientLogos = (handle: Handle): ClientLogoStore => {
         .limit(1)
         .executeTakeFirst()
       return row && row.image !== null ? { clientId: row.client_id, image: row.image } : undefined
-    },
-
-    async states(clientKeys) {
-      if (clientKeys.length === 0) return []
-      const rows = await read
-        .selectFrom('oauth2server_client_logo')
-        .select(['client_key', 'problem'])
-        .select(sql<number>`case when requested_at is null then 0 else 1 end`.as('requested'))
-        .where('client_key', 'in', clientKeys)
-        .execute()
-      return rows.map((row) => ({
-        clientKey: row.client_key,
-        isRequested: row.requested === 1,
-        problem: row.problem,
-      }))
     },
   }
 }

@@ -15,22 +15,14 @@ export interface ListQueries<L extends List<unknown, unknown, unknown>> {
   summaryFromRow(row: never): L['summary']
 }
 
-/**
- * The operations on lists, the latest row first.
- * @param order the column of the time or the numeric ID and, after a time, the column of the ID
- */
-export const listed = <Lists extends object>(
-  read: Kysely<Tables>,
-  order: readonly [at: string, id?: string],
-  lists: {
-    readonly [Name in keyof Lists]: Lists[Name] extends List<unknown, unknown, unknown>
-      ? ListQueries<Lists[Name]>
-      : never
-  },
-): Listed<Lists> => {
+/** The column of the time or the numeric ID and, after a time, the column of the ID. */
+type Order = readonly [at: string, id?: string]
+
+/** Returns a function that reads a page of a query, the latest row first. */
+export const pagesOf = (order: Order) => {
   const columns = order as readonly string[]
   const [at = '', id] = columns.map((column) => column.slice(column.lastIndexOf('.') + 1))
-  const readPage = async (
+  return async (
     query: Query<unknown>,
     { after, limit }: Cursor,
     fromRow: (row: never) => unknown,
@@ -50,6 +42,19 @@ export const listed = <Lists extends object>(
       (row) => [row[at] ?? 0, id === undefined ? '' : (row[id] ?? '')],
     ) as Page<never>
   }
+}
+
+/** The operations on lists, the latest row first. */
+export const listed = <Lists extends object>(
+  read: Kysely<Tables>,
+  order: Order,
+  lists: {
+    readonly [Name in keyof Lists]: Lists[Name] extends List<unknown, unknown, unknown>
+      ? ListQueries<Lists[Name]>
+      : never
+  },
+): Listed<Lists> => {
+  const readPage = pagesOf(order)
   return {
     list: (name, where, cursor) => readPage(lists[name].rows(where), cursor, lists[name].fromRow),
     summaries: (name, where, cursor) =>

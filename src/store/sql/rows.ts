@@ -12,15 +12,19 @@ import { listOf } from './count.ts'
 import { type Handle, holds, prepared } from './handle.ts'
 import type { Tables } from './tables.ts'
 
-/** An entity with records of this type. */
-interface EntityOf<Row> {
+/** The table of an entity, and the conversion of its rows. */
+interface Selected<Row> {
   readonly table: string
   readonly key: readonly string[]
-  readonly columns: readonly string[]
-  toCells(row: Row): readonly Cell[]
   fromRow(row: never): Row
   columnOf(name: string): string
   cellOf(name: string, value: unknown): Cell
+}
+
+/** An entity with records of this type. */
+interface EntityOf<Row> extends Selected<Row> {
+  readonly columns: readonly string[]
+  toCells(row: Row): readonly Cell[]
 }
 
 /** A condition, and the cells of its values. */
@@ -160,12 +164,39 @@ export const readsOf = <Row, Joined, Fields, Key>(
   }
 }
 
+/** Selects rows of a table. Each statement is compiled once, except for statements with lists. */
+export const selectOf =
+  <Row, Fields = Row>(handle: Handle, codec: Selected<Row>): Rows<Row, Fields>['select'] =>
+  async (
+    where = {} as never,
+    { by = codec.key as never, after, limit, isReversed = false } = {},
+  ) => {
+    const { table, columnOf, cellOf, fromRow } = codec
+    const ordered = by.map(columnOf)
+    const place = after && by.map((name) => cellOf(name, given(after, name)))
+    const direction = sql.raw(isReversed ? 'desc' : 'asc')
+    const { rows } = await run<object>(
+      handle,
+      handle.read,
+      `${table} select ${ordered} ${isReversed} ${place !== undefined} ${limit !== undefined}`,
+      termsIn(codec)(where),
+      [...(place ?? []), ...(limit === undefined ? [] : [limit])],
+      (condition, values) => {
+        const from =
+          place &&
+          sql`and (${listOf(ordered)}) ${sql.raw(isReversed ? '<' : '>')} (${sql.join(values.slice(0, place.length))})`
+        return sql`select * from ${sql.table(table)} where ${condition} ${from ?? sql``} order by ${sql.join(ordered.map((column) => sql`${sql.ref(column)} ${direction}`))} ${limit === undefined ? sql`` : sql`limit ${values.at(-1)}`}`
+      },
+    )
+    return rows.map((row) => fromRow(row as never))
+  }
+
 /** The operations on the rows of a table. Each statement is compiled once, except for statements with lists. */
 export const rowsOf = <Row, Fields = Row>(
   handle: Handle,
   codec: EntityOf<Row>,
 ): Rows<Row, Fields> => {
-  const { read, write } = handle
+  const { write } = handle
   const { table, key, columns } = codec
   const name = sql.table(table)
   const termsOf = termsIn(codec)
@@ -221,24 +252,6 @@ export const rowsOf = <Row, Fields = Row>(
       return Number(numAffectedRows ?? 0)
     },
 
-    async select(where = {}, { by = key as never, after, limit, isReversed = false } = {}) {
-      const ordered = by.map(codec.columnOf)
-      const place = after && by.map((name) => codec.cellOf(name, given(after, name)))
-      const direction = sql.raw(isReversed ? 'desc' : 'asc')
-      const { rows } = await run<object>(
-        handle,
-        read,
-        `${table} select ${ordered} ${isReversed} ${place !== undefined} ${limit !== undefined}`,
-        termsOf(where),
-        [...(place ?? []), ...(limit === undefined ? [] : [limit])],
-        (condition, values) => {
-          const from =
-            place &&
-            sql`and (${listOf(ordered)}) ${sql.raw(isReversed ? '<' : '>')} (${sql.join(values.slice(0, place.length))})`
-          return sql`select * from ${name} where ${condition} ${from ?? sql``} order by ${sql.join(ordered.map((column) => sql`${sql.ref(column)} ${direction}`))} ${limit === undefined ? sql`` : sql`limit ${values.at(-1)}`}`
-        },
-      )
-      return rows.map((row) => codec.fromRow(row as never))
-    },
+    select: selectOf(handle, codec),
   }
 }

@@ -1,11 +1,10 @@
 import { sql } from 'kysely'
-import type { Digest } from '../../crypto/digest.ts'
 import { type SessionRow, type StoredSession, sessionCodec } from '../../model/entities/session.ts'
 import type { SessionStore } from '../contract/sessions.ts'
 import { countRows } from './count.ts'
 import { expiredRows, expiring } from './expiring.ts'
 import { byKey, type Handle, holds, isAmong, lookup, onceFor, type TableHandle } from './handle.ts'
-import { page, placeOf } from './page.ts'
+import { pagesOf } from './listed.ts'
 import { rowsOf } from './rows.ts'
 import { isThere, type JoinedUser, joinedUser, userColumnsOf, userSource } from './user-source.ts'
 
@@ -31,12 +30,6 @@ export const joinedSession = (
 const byEnd = { ...sessionCodec, end: 'expires_at' }
 const byUse = { ...sessionCodec, end: 'last_seen_at' }
 
-/**
- * The maximum number of sessions that one call of `deleteOldest` deletes. Usually, one session is surplus. After the
- * limit of sessions was lowered, many sessions may be surplus.
- */
-const maxDeleted = 100
-
 /** Selects the sessions of users who still exist. */
 export const liveSessions = (handle: TableHandle) =>
   handle.read
@@ -45,7 +38,8 @@ export const liveSessions = (handle: TableHandle) =>
     .where(isThere(handle, { userId: 's.user_id', createdAt: 's.created_at' }, 'u'))
 
 export const sqlSessions = (handle: Handle): SessionStore => {
-  const { write } = handle
+  const { read, write } = handle
+  const readPage = pagesOf(['created_at', 'id'])
   const rows = rowsOf(handle, sessionCodec)
   const withUser = lookup(
     handle,
@@ -70,26 +64,12 @@ export const sqlSessions = (handle: Handle): SessionStore => {
       return row && fromJoined(row)
     },
 
-    async ofUser(userId, { after, limit }) {
-      const [createdAt, id] = placeOf(after) ?? []
-      const found = await rows.select(
-        { userId },
-        {
-          by: ['createdAt', 'id'],
-          after: createdAt === undefined ? undefined : { createdAt, id: id as Digest },
-          limit: limit + 1,
-          isReversed: true,
-        },
-      )
-      return page(
-        found,
-        limit,
-        (session) => session,
-        (session) => [session.createdAt, session.id],
-      )
+    list(_, { userId }, cursor) {
+      const ofUser = read.selectFrom('oauth2server_session').selectAll()
+      return readPage(ofUser.where('user_id', '=', userId), cursor, fromRow)
     },
 
-    async deleteOldest(userId, keep, { now, idleSince }) {
+    async deleteSurplus({ userId, now, idleSince }, { keep, limit }) {
       const oldest = write
         .selectFrom('oauth2server_session')
         .select('id')
@@ -98,7 +78,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .where('last_seen_at', '>', idleSince)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
-        .limit(maxDeleted)
+        .limit(limit)
         .offset(keep)
       const { numDeletedRows } = await write
         .deleteFrom('oauth2server_session')

@@ -1,11 +1,14 @@
-import { sql } from 'kysely'
-import type { Transients } from '../contract/transients.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Transient, Transients } from '../contract/transients.ts'
 import { expiring } from './expiring.ts'
 import { type Handle, lookupBy, prepared, unindexed, writeShared } from './handle.ts'
 
 /** The rows of short-lived values. */
 export const transientRows = (handle: Handle) =>
   expiring(handle, { table: 'oauth2server_transient', key: ['key'], end: 'expires_at' })
+
+const transientOf = (row: Transient | undefined): Transient | undefined =>
+  row && { value: row.value, count: row.count, expiresAt: row.expiresAt }
 
 /** Stores short-lived values in the database, so that no other system is required and a restart loses no values. */
 export const sqlTransients = (handle: Handle): Transients => {
@@ -84,12 +87,13 @@ export const sqlTransients = (handle: Handle): Transients => {
     }
   }
   const [put, set] = [writer('put'), writer('set')]
-  const get = lookupBy(handle, 'transients.get', { key: 'text', now: 'bigint' }, (key, now) =>
+  const live = (now: number | RawBuilder<never>) =>
     read
       .selectFrom('oauth2server_transient')
-      .select('value')
-      .where('key', '=', key)
-      .where(unindexed('expires_at'), '>', now),
+      .select(['key', 'value', 'count', 'expires_at as expiresAt'])
+      .where(unindexed('expires_at'), '>', now)
+  const get = lookupBy(handle, 'transients.get', { key: 'text', now: 'bigint' }, (key, now) =>
+    live(now).where('key', '=', key),
   )
   const take = prepared(handle, write, 'transients.take', (key, now) =>
     write
@@ -125,19 +129,11 @@ export const sqlTransients = (handle: Handle): Transients => {
       await set(key, value, expiresAt, now, room)
     },
 
-    async get(key, now) {
-      return (await get(key, now))?.value ?? undefined
-    },
-
-    async getMany(keys, now) {
-      const rows = await read
-        .selectFrom('oauth2server_transient')
-        .select(['key', 'value'])
-        .where('key', 'in', keys)
-        .where(unindexed('expires_at'), '>', now)
-        .execute()
-      const values = new Map(rows.map(({ key, value }) => [key, value]))
-      return keys.map((key) => values.get(key) ?? undefined)
+    async get(keys, now) {
+      if (keys.length === 1) return [transientOf(await get(keys[0], now))]
+      const rows = await live(now).where('key', 'in', keys).execute()
+      const found = new Map(rows.map((row) => [row.key, row]))
+      return keys.map((key) => transientOf(found.get(key)))
     },
 
     async take(key, now) {
@@ -148,20 +144,6 @@ export const sqlTransients = (handle: Handle): Transients => {
     async increment(key, expiresAt, now, by = 1) {
       const { rows } = await increment(key, expiresAt, now, by)
       return rows[0]?.count ?? by
-    },
-
-    async counts(keys, now) {
-      const rows = await read
-        .selectFrom('oauth2server_transient')
-        .select(['key', 'count', 'expires_at'])
-        .where('key', 'in', keys)
-        .where(unindexed('expires_at'), '>', now)
-        .execute()
-      const found = new Map(rows.map((row) => [row.key, row]))
-      return keys.map((key) => {
-        const row = found.get(key)
-        return row && { count: row.count, expiresAt: row.expires_at }
-      })
     },
 
     async delete(key) {

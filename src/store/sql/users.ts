@@ -4,7 +4,7 @@ import { userCodec } from '../../model/entities/user.ts'
 import type { UserId } from '../../model/user.ts'
 import { NotOurUsers } from '../contract/errors.ts'
 import type { Reads } from '../contract/rows.ts'
-import type { UserConditions, UserStore, UserWithPassword } from '../contract/users.ts'
+import type { UserChanges, UserConditions, UserStore, UserWithPassword } from '../contract/users.ts'
 import { type Handle, unindexed } from './handle.ts'
 import { isIrregularEmail } from './irregular-email.ts'
 import { noteRemovals } from './removals.ts'
@@ -121,7 +121,7 @@ const builtInUsers = (handle: Handle): UserStore => {
       return row !== undefined
     },
 
-    update: async (id, changes) => (await rowsOf(handle, userCodec).update({ id }, changes)) > 0,
+    update: rowsOf<UserWithPassword, UserChanges>(handle, userCodec).update,
 
     async delete(id, now) {
       const { numDeletedRows } = await write

@@ -1,10 +1,8 @@
-import type { Room, Transients } from '../contract/transients.ts'
+import type { Room, Transient, Transients } from '../contract/transients.ts'
 import { type Expiring, ExpiryHeap } from './expiry-heap.ts'
 
-interface Entry extends Expiring {
+interface Entry extends Expiring, Transient {
   readonly key: string
-  readonly value: string | undefined
-  readonly count: number
   readonly owner: string | undefined
 }
 
@@ -52,27 +50,21 @@ export const memoryTransients = (): Transients => {
     async set(key, value, expiresAt, _now, room) {
       write({ key, value, count: 0, expiresAt }, room)
     },
-    async get(key, now) {
-      return live(key, now)?.value
-    },
-    async getMany(keys, now) {
-      return keys.map((key) => live(key, now)?.value)
+    async get(keys, now) {
+      return keys.map((key) => {
+        const entry = live(key, now)
+        return entry && { value: entry.value, count: entry.count, expiresAt: entry.expiresAt }
+      })
     },
     async take(key, now) {
       const entry = live(key, now)
       remove(entry)
-      return entry?.value
+      return entry?.value ?? undefined
     },
     async increment(key, expiresAt, now, by = 1) {
-      const { value, count } = live(key, now) ?? { value: undefined, count: 0 }
+      const { value, count } = live(key, now) ?? { value: null, count: 0 }
       write({ key, value, count: count + by, expiresAt })
       return count + by
-    },
-    async counts(keys, now) {
-      return keys.map((key) => {
-        const entry = live(key, now)
-        return entry && { count: entry.count, expiresAt: entry.expiresAt }
-      })
     },
     async delete(key) {
       remove(entries.get(key))
