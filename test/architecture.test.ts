@@ -137,7 +137,7 @@ const layers: readonly Layer[] = [
   {
     file: ['protocol/openapi/'],
     may: ['protocol/openapi/', 'model/', 'pages/shapes/'],
-    types: ['settings/'],
+    types: protocolTypes,
   },
   { file: ['protocol/session/'], may: [...core, 'protocol/session/'], types: ['settings/'] },
   { file: ['protocol/leaked/'], may: [...core, 'protocol/leaked/'] },

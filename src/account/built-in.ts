@@ -21,7 +21,6 @@ import { activityExport, adminActivityExport } from './export-activity.ts'
 import { leakedPage } from './leaked/leaked.ts'
 import { newClientPage } from './new-client.ts'
 import { newPersonalTokenPage } from './new-personal-token.ts'
-import { openApiEndpoint } from './openapi/openapi.ts'
 import { personalTokenPage } from './personal-token.ts'
 import { personalTokensPage } from './personal-tokens.ts'
 import { resetClientSecretPage } from './reset-client-secret.ts'
@@ -31,7 +30,7 @@ import { selectedTokensPage } from './selected-tokens.ts'
 import { settingsHome } from './settings-home.ts'
 import { undoPage } from './undo.ts'
 
-/** The endpoints of the account application of every server: the settings pages and the OpenAPI document. The pages for sessions, passwords and e-mail addresses depend on the options. */
+/** The endpoints of the account application of every server: the settings pages. The pages for sessions, passwords and e-mail addresses depend on the options. */
 export const accountEndpoints: readonly Endpoint[] = [
   settingsHome,
   applicationsPage,
@@ -62,5 +61,4 @@ export const accountEndpoints: readonly Endpoint[] = [
   adminUserPage,
   adminActivityPage,
   adminActivityExport,
-  openApiEndpoint,
 ]

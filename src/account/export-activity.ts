@@ -9,6 +9,7 @@ import { conditionOf, periodIn, tokenIn } from './activity-search.ts'
 import { checkAdmin } from './admin.ts'
 import { adminSearchIn } from './admin-activity-search.ts'
 import { csvLine } from './csv.ts'
+import { operationsAt } from './openapi/describe.ts'
 import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
 /** The maximum number of events in one file. */
@@ -35,6 +36,7 @@ interface Export {
 
 const newExport = ({ path, read, toWire }: Export): Endpoint => ({
   path,
+  describe: operationsAt(path),
   methods: ['GET'],
   errors: 'page',
   async handle(http, server) {

@@ -18,6 +18,7 @@ import type { Settings } from '../settings/settings.ts'
 import { keepDraft, originOf, takeDraft } from './draft.ts'
 import { EditConflict, Unconfirmed } from './edit.ts'
 import { type Changed, confirmSeen, leaveNotice, seenAddress } from './notice.ts'
+import { operationsAt } from './openapi/describe.ts'
 import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
 /** A refused form, which the page shows again with the same input. */
@@ -66,6 +67,7 @@ export const settingsPage = ({
   change,
 }: SettingsPage): Endpoint => ({
   path,
+  describe: operationsAt(path),
   methods: [...(isShown ? (['GET'] as const) : []), ...(change ? (['POST'] as const) : [])],
   errors: 'page',
   async handle(http, server) {

@@ -7,6 +7,33 @@ export const maxParameters = 100
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes control characters
 export const withoutControlCharacters = /^[^\u0000-\u001F\u007F]*$/
 
+/** A JSON schema. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** The parameters that an endpoint, a grant or an extension reads: their names, or their JSON schemas by name. */
+export type ParameterList = readonly string[] | Readonly<Record<string, JsonSchema>>
+
+/** The schema of a parameter that may contain any character, as `opaque` returns it. */
+export const anyParameter: JsonSchema = { type: 'string' }
+
+/** The schema of a parameter that must not contain control characters, as `optional` returns it. */
+export const plainParameter: JsonSchema = {
+  ...anyParameter,
+  pattern: withoutControlCharacters.source,
+}
+
+const isNames = (list: ParameterList): list is readonly string[] => Array.isArray(list)
+
+export const namesIn = (list: ParameterList): readonly string[] =>
+  isNames(list) ? list : Object.keys(list)
+
+/** Merges lists. A schema takes precedence over a name without a schema, and over an earlier schema. */
+export const merged = (lists: readonly ParameterList[]): Readonly<Record<string, JsonSchema>> =>
+  Object.assign(
+    Object.fromEntries(lists.flatMap(namesIn).map((name) => [name, anyParameter])),
+    ...lists.filter((list) => !isNames(list)),
+  )
+
 /**
  * Form fields or query parameters before validation. `opaque`, `optional` and `required` treat an empty value as absent
  * (RFC 6749 §3.1).

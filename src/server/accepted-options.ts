@@ -38,6 +38,11 @@ export const numbersOfLimit: Members<Pick<Limit, 'points' | 'seconds'>> = {
   seconds: required(anything),
 }
 
+const parameterList: Accepted = {
+  problems: (name, value) =>
+    (object.fits(value) ? recordOf(object) : listOf(text)).problems(name, value),
+}
+
 const endpoint: Members<Endpoint> = {
   path: required(callback),
   wellKnown: callback,
@@ -45,6 +50,7 @@ const endpoint: Members<Endpoint> = {
   cors: flag,
   errors: required(oneOf('json', 'page', 'challenge')),
   advertisedAs: text,
+  describe: callback,
   handle: required(callback),
 }
 
@@ -52,7 +58,7 @@ const grant: Members<Grant> = {
   type: required(text),
   isOn: callback,
   worksWithoutConsent: flag,
-  parameters: required(listOf(text)),
+  parameters: required(parameterList),
   findClient: callback,
   response: object,
   lookUp: callback,
@@ -80,8 +86,8 @@ const extension: Members<Extension> = {
     values: callback,
     record: callback,
   }),
-  authorizationParameters: listOf(text),
-  tokenParameters: listOf(text),
+  authorizationParameters: parameterList,
+  tokenParameters: parameterList,
   metadata: callback,
   resourceMetadata: callback,
   findClient: callback,

@@ -52,16 +52,6 @@ test('only grants that need the consent of a user are open to clients that regis
   expect(open).not.toEqual(builtInGrants.map(({ type }) => type))
 })
 
-test('the OpenAPI document describes every parameter of each enabled grant [T1901]', async () => {
-  await using app = await startServer({ ...everything, trustedProxies: [] })
-  const { components } = (await (await fetch(`${app.issuer}/openapi.json`)).json()) as {
-    readonly components: { readonly schemas: { readonly TokenRequest: { properties: object } } }
-  }
-  const described = Object.keys(components.schemas.TokenRequest.properties)
-  const parameters = builtInGrants.flatMap((grant) => grant.parameters)
-  expect(parameters.filter((name) => !described.includes(name))).toEqual([])
-})
-
 test('the fuzz test and the soak test send requests for every grant, and the fuzz test enables every grant [T1902]', async () => {
   const settings = parseSettings(everything)
   expect(builtInGrants.filter(({ isOn }) => !isOn(settings)).map(({ type }) => type)).toEqual([])

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { next } from './applications.ts'
 import { formText } from './form-fields.ts'
-import { flag, id, text, time, userId } from './shape.ts'
+import { flag, id, nameShapes, text, time, userId } from './shape.ts'
 
 const details = z.record(z.string(), z.unknown())
 const event = text.describe('The name of the event, for example client.disabled.')
@@ -68,4 +68,12 @@ export const events = z.strictObject({
   routine: z
     .array(routineTotal)
     .describe('The numbers of routine events in the last 24 hours; only on the first page.'),
+})
+
+nameShapes({
+  Activity: activity,
+  OwnEvent: ownEvent,
+  Events: events,
+  ActivityForm: activityForm,
+  Event: adminEvent,
 })

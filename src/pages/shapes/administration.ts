@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { arrangement, next } from './applications.ts'
 import { client } from './clients.ts'
 import { formId, formText } from './form-fields.ts'
-import { count, flag, id, text, time } from './shape.ts'
+import { count, flag, id, nameShapes, text, time } from './shape.ts'
 
 export const adminClient = client.extend({
   owner: text.nullable().describe('The e-mail address of the owner; null without an owner.'),
@@ -116,4 +116,15 @@ export const administrationForm = clientForm.extend({
   client_id: formText.optional().describe('The ID of the client.'),
   token_id: tokenId.describe('The ID of the token, instead of a client ID.'),
   back,
+})
+
+nameShapes({
+  Administration: administration,
+  AdminClient: adminClient,
+  AdminToken: adminToken,
+  AdminTokens: adminTokens,
+  AdministrationOverview: overview,
+  AdministrationForm: administrationForm,
+  AdminClientForm: clientForm,
+  AdminTokenForm: tokenForm,
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { client } from './clients.ts'
 import { formList, formText } from './form-fields.ts'
 import { personalToken } from './personal-tokens.ts'
-import { count, flag, id, text, time } from './shape.ts'
+import { count, flag, id, nameShapes, text, time } from './shape.ts'
 
 /** The URL of the next page of a list, relative to the host. */
 export const next = text.nullable().describe('The URL of the next page; null on the last page.')
@@ -73,4 +73,15 @@ export const deleted = z.strictObject({
 
 export const undo = z.looseObject({ undo: formText })
 
-export const done = z.strictObject({}).describe('The change was made; the response is empty.')
+nameShapes({
+  Applications: applications,
+  AuthorizedApplication: authorizedApplication,
+  Device: device,
+  PersonalTokens: personalTokens,
+  Clients: clients,
+  AuthorizedApplications: authorizedApplications,
+  Selected: selected,
+  Selection: selection,
+  Deleted: deleted,
+  Undo: undo,
+})

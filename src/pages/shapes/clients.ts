@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { applicationKinds } from '../../model/application-kind.ts'
 import { maxOverlap } from '../../model/overlap.ts'
 import { formFlag, formList, formName, formText, seconds } from './form-fields.ts'
-import { count, flag, text, time } from './shape.ts'
+import { count, flag, nameShapes, text, time } from './shape.ts'
 
 export const scope = z.strictObject({ id: text, help_text: text, group: text })
 
@@ -95,4 +95,12 @@ export const overlapForm = z.looseObject({
   overlap: seconds(maxOverlap)
     .optional()
     .describe('The seconds for which the previous value remains valid. The default is 0.'),
+})
+
+nameShapes({
+  Scope: scope,
+  ClientChoices: clientChoices,
+  Client: client,
+  ClientWithSecret: clientWithSecret,
+  Overlap: overlapForm,
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { adminEvent, ownEvent } from './activity.ts'
 import { formText } from './form-fields.ts'
-import { flag, text, time, userId } from './shape.ts'
+import { flag, nameShapes, text, time, userId } from './shape.ts'
 
 /** The actions of users on a leaked credential. */
 export const leakActs = ['end', 'end_application', 'end_user', 'disable', 'log_out'] as const
@@ -56,4 +56,10 @@ export const leakedForm = z.looseObject({
     .optional()
     .describe('The position in `credentials` of that response, from 0. Default: 0.'),
   act: act.optional().describe('The action on the credential.'),
+})
+
+nameShapes({
+  Leaked: leaked,
+  LeakedCredential: leakedCredential,
+  LeakedForm: leakedForm,
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { scope } from './clients.ts'
 import { formList, formName, formText, noText } from './form-fields.ts'
-import { id, text, time } from './shape.ts'
+import { id, nameShapes, text, time } from './shape.ts'
 
 const day = z.string().meta({ format: 'date' })
 
@@ -77,3 +77,10 @@ export const personalTokenChange = z
     delete: formText.optional().describe('`yes` deletes the token.'),
   })
   .describe('In JSON, an omitted field is not changed.')
+
+nameShapes({
+  PersonalTokenChoices: personalTokenChoices,
+  PersonalToken: personalToken,
+  PersonalTokenWithValue: personalTokenWithValue,
+  PersonalTokenChange: personalTokenChange,
+})

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sessionEnds } from '../../model/session-end.ts'
 import { next } from './applications.ts'
 import { formText } from './form-fields.ts'
-import { count, flag, text, time } from './shape.ts'
+import { count, flag, nameShapes, text, time } from './shape.ts'
 
 export const session = z.strictObject({
   id: text.describe('The ID of the session, which differs from the value of the cookie.'),
@@ -31,4 +31,10 @@ export const sessions = z.strictObject({
 export const sessionEnd = z.looseObject({
   session_id: formText.optional().describe('The ID of the session to end.'),
   others: formText.optional().describe('`yes` ends all sessions except the current session.'),
+})
+
+nameShapes({
+  Sessions: sessions,
+  Session: session,
+  SessionEnd: sessionEnd,
 })

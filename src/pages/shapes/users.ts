@@ -4,7 +4,7 @@ import { client } from './clients.ts'
 import { formId, formText } from './form-fields.ts'
 import { personalToken } from './personal-tokens.ts'
 import { session } from './sessions.ts'
-import { flag, text, userId } from './shape.ts'
+import { flag, nameShapes, text, userId } from './shape.ts'
 
 export const user = z.strictObject({
   id: userId,
@@ -42,4 +42,12 @@ export const userSearch = z.looseObject({
 export const userForm = z.looseObject({
   act: z.enum(userActs, { error: `one of ${userActs.join(', ')}` }).describe('The action.'),
   token_id: formId.optional().describe('The ID of the token, for `delete_token`.'),
+})
+
+nameShapes({
+  User: user,
+  Users: users,
+  UserDetails: userDetails,
+  UserForm: userForm,
+  UserSearch: userSearch,
 })

@@ -1,12 +1,12 @@
 import type { HttpRequest } from '../../http/request.ts'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
-import type { Parameters } from '../../model/parameters.ts'
+import { type JsonSchema, merged, type Parameters } from '../../model/parameters.ts'
 import { recallClient } from '../../records/clients/client-rows.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { ClientCredentials } from '../plug-ins/client-authentication-method.ts'
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
-import type { ServerContext, Throttling } from '../server-context.ts'
+import type { PlugIns, ServerContext, Throttling } from '../server-context.ts'
 
 // These error descriptions do not reveal whether a client exists or why a credential is wrong.
 const namesNoClient =
@@ -166,3 +166,9 @@ const presentedBy = (
     throw error
   }
 }
+
+/** Returns the parameters with which a client can authenticate. */
+export const credentialParameters = ({
+  clientAuthentication,
+}: Pick<PlugIns, 'clientAuthentication'>): Readonly<Record<string, JsonSchema>> =>
+  merged(clientAuthentication.map(({ parameters }) => parameters))

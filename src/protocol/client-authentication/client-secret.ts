@@ -1,5 +1,6 @@
 import { constantTimeEqual, digestOf } from '../../crypto/digest.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
+import { plainParameter } from '../../model/parameters.ts'
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 
 const decoded = (text: string): string => {
@@ -54,7 +55,7 @@ export const clientSecretBasic: ClientAuthenticationMethod = {
 /** Authentication by client ID and secret in the body. RFC 6749 §2.3.1. */
 export const clientSecretPost: ClientAuthenticationMethod = {
   name: 'client_secret_post',
-  parameters: ['client_id', 'client_secret'],
+  parameters: { client_id: plainParameter, client_secret: plainParameter },
   isRepeatable: true,
   presented(_authorization, params) {
     const clientSecret = params.optional('client_secret')
@@ -71,7 +72,7 @@ export const clientSecretPost: ClientAuthenticationMethod = {
  */
 export const publicClient: ClientAuthenticationMethod = {
   name: 'none',
-  parameters: ['client_id'],
+  parameters: { client_id: plainParameter },
   presented(authorization, params) {
     if (authorization !== null) {
       if (!hasEmptyPassword(authorization)) return undefined

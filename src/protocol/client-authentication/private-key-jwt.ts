@@ -1,7 +1,9 @@
 // RFC 7523 §2.2 and §3, OpenID Connect Core §9
+
 import { decodeJwt, type JWTPayload } from 'jose'
 import { signatureAlgorithms } from '../../crypto/jose.ts'
 import type { Client } from '../../model/client.ts'
+import { plainParameter } from '../../model/parameters.ts'
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 import { checkClaims, refused } from './assertion-claims.ts'
@@ -49,7 +51,11 @@ export const privateKeyJwt = (
   settings: Pick<ServerContext['settings'], 'securityProfile'>,
 ): ClientAuthenticationMethod => ({
   name: 'private_key_jwt',
-  parameters: ['client_id', 'client_assertion_type', 'client_assertion'],
+  parameters: {
+    client_id: plainParameter,
+    client_assertion_type: { type: 'string', const: jwtBearer },
+    client_assertion: { ...plainParameter, description: 'A JWT of the client (RFC 7523 §2.2).' },
+  },
   metadata: { token_endpoint_auth_signing_alg_values_supported: signatureAlgorithms(settings) },
   presented(_authorization, params) {
     const type = params.optional('client_assertion_type')

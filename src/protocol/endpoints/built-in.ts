@@ -6,6 +6,7 @@ import { stylesheetEndpoint } from './assets/stylesheet.ts'
 import { authorizationEndpoint } from './authorization/authorize.ts'
 import { liveEndpoint, readyEndpoint } from './operations/health.ts'
 import { infoEndpoint } from './operations/info.ts'
+import { openApiEndpoint } from './operations/openapi.ts'
 import { pingEndpoint } from './operations/ping.ts'
 import { errorsEndpoint } from './responses/errors.ts'
 import { tokenEndpoint } from './token/token.ts'
@@ -22,4 +23,5 @@ export const builtInEndpoints: readonly Endpoint[] = [
   clientLogoEndpoint,
   liveEndpoint,
   readyEndpoint,
+  openApiEndpoint,
 ]

@@ -1,4 +1,5 @@
 // RFC 7591 and RFC 7592: OAuth 2.0 Dynamic Client Registration and its management
+import { z } from 'zod'
 import { constantTimeEqual, digestOf } from '../../crypto/digest.ts'
 import { bits256, randomString } from '../../crypto/random.ts'
 import type { HttpRequest } from '../../http/request.ts'
@@ -18,6 +19,7 @@ import { AuthenticationRequired, OAuthError } from '../../model/oauth-error.ts'
 import type { RegistrationRequest } from '../../model/register-client.ts'
 import { needImplicit } from '../../model/response-type.ts'
 import { strictJson } from '../../model/strict-json.ts'
+import { component, count, text } from '../../pages/shapes/shape.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import {
   grantTypesOfClients,
@@ -25,6 +27,9 @@ import {
   supportedGrantTypes,
   supportedResponseTypes,
 } from '../endpoints/token/supported.ts'
+import { otherError } from '../openapi/operations.ts'
+import { challenge, namedResponse, responseOf } from '../openapi/responses.ts'
+import { named, type Part } from '../openapi/schema.ts'
 import { checkedOpenIdMetadata } from '../openid/registration.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
 import type { Configuration, Identity, ServerContext, Throttling } from '../server-context.ts'
@@ -49,6 +54,37 @@ const ownMembers = [
 
 const refused = (sentence: string): OAuthError =>
   new OAuthError('invalid_client_metadata', sentence)
+
+const metadataBody: Part = {
+  required: true,
+  content: { 'application/json': { schema: { type: 'object' } } },
+}
+
+const registered = (): Part =>
+  responseOf(
+    'The registered client.',
+    component(
+      'RegisteredClient',
+      z
+        .looseObject({
+          client_id: text,
+          client_id_issued_at: count,
+          registration_access_token: text,
+          registration_client_uri: text,
+          client_secret: text.optional(),
+          client_secret_expires_at: count.optional(),
+        })
+        .describe('RFC 7591 §3.2.1, with the registered metadata.'),
+    ),
+  )
+
+const refusals = {
+  400: responseOf('A parameter is missing or not valid.', named('Problem')),
+  401: responseOf('The token is missing or not valid.', { type: 'object' }, challenge),
+  413: namedResponse('TooLarge'),
+  503: namedResponse('Unavailable'),
+  default: otherError,
+}
 
 /** The client registration endpoint. RFC 7591 §3. */
 const registration: Endpoint = {
@@ -85,6 +121,20 @@ const registration: Endpoint = {
     const secrets = { registrationToken, clientSecret }
     return jsonResponse(information(client, secrets, server), 201)
   },
+  describe({ settings }) {
+    const needsToken = settings.dynamicRegistration === 'token'
+    const { 401: unauthorized, ...others } = refusals
+    return {
+      post: {
+        operationId: 'register',
+        summary: 'Registers a client (RFC 7591)',
+        tags: ['protocol'],
+        security: needsToken ? [{ registrationToken: [] }] : [],
+        requestBody: metadataBody,
+        responses: { 201: registered(), ...others, ...(needsToken && { 401: unauthorized }) },
+      },
+    }
+  },
 }
 
 /** The client configuration endpoint, which returns, changes or deletes a registration. RFC 7592 §2. */
@@ -106,6 +156,31 @@ const configuration: Endpoint = {
     await server.limits.consume('registrations', http.address)
     const changed = await change(http, client, server)
     return jsonResponse(information(changed.client, { ...changed, registrationToken }, server))
+  },
+  describe() {
+    const { 400: _, 413: __, ...withoutBody } = refusals
+    const common = { tags: ['protocol'], security: [{ registrationToken: [] }] }
+    return {
+      get: {
+        ...common,
+        operationId: 'getRegistration',
+        summary: 'Returns the registration of a client (RFC 7592)',
+        responses: { 200: registered(), ...withoutBody },
+      },
+      put: {
+        ...common,
+        operationId: 'replaceRegistration',
+        summary: 'Replaces the registration of a client (RFC 7592)',
+        requestBody: metadataBody,
+        responses: { 200: registered(), ...refusals },
+      },
+      delete: {
+        ...common,
+        operationId: 'deleteRegistration',
+        summary: 'Deletes a client that registered itself (RFC 7592)',
+        responses: { 204: { description: 'The client is deleted.' }, ...withoutBody },
+      },
+    }
   },
 }
 

@@ -1,14 +1,22 @@
 // RFC 7662: OAuth 2.0 Token Introspection
 
 import { decodeJwt, type JWTPayload } from 'jose'
+import { z } from 'zod'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { sectorOf, subjectIn } from '../../model/sector.ts'
 import { type FoundToken, isActive, isExpired, type Token } from '../../model/token.ts'
+import { count, flag, text } from '../../pages/shapes/shape.ts'
 import { sectorOfToken } from '../../records/tokens/sector-of-token.ts'
 import { findFormer } from '../../records/tokens/token-finder.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
-import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
+import {
+  aboutTokenBody,
+  authenticationMetadata,
+  readAboutToken,
+} from '../endpoints/token/about-token.ts'
+import { clientOperation } from '../openapi/operations.ts'
+import { responseOf } from '../openapi/responses.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, Identity, ServerContext } from '../server-context.ts'
 
@@ -151,6 +159,31 @@ export const introspection: Extension = {
         await server.limits.consume('wrongIntrospections', request.address, client.clientId)
         return jsonResponse({ active: false })
       },
+      describe: (server) => ({
+        post: clientOperation({
+          operationId: 'introspect',
+          summary: 'Describes a token of the client (RFC 7662)',
+          requestBody: aboutTokenBody(server),
+          responses: {
+            200: responseOf(
+              'The token; only `active: false` if the token is inactive or the client may not see it.',
+              z.strictObject({
+                active: flag,
+                scope: text.optional(),
+                client_id: text.optional(),
+                sub: text.optional(),
+                iss: text.optional(),
+                aud: z.union([text, z.array(text)]).optional(),
+                iat: count.optional(),
+                exp: count.optional(),
+                jti: text.optional(),
+                token_type: text.optional(),
+                cnf: z.strictObject({ jkt: text }).optional(),
+              }),
+            ),
+          },
+        }),
+      }),
     },
   ],
 }

@@ -1,4 +1,5 @@
 // GitHub's secret scanning partner programme, which reports credentials that were found in public places
+
 import { verify } from 'node:crypto'
 import { z } from 'zod'
 import type { HttpRequest } from '../../http/request.ts'
@@ -6,9 +7,13 @@ import type { LeakReport } from '../../model/leak-report.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { p256Key } from '../../model/p256-key.ts'
 import { strictJson } from '../../model/strict-json.ts'
+import { text } from '../../pages/shapes/shape.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { endCredential } from '../leaked/end-credential.ts'
 import { findCredential, wasOurs } from '../leaked/find-credential.ts'
+import { otherError } from '../openapi/operations.ts'
+import { namedResponse, responseOf } from '../openapi/responses.ts'
+import { text as anyText, named } from '../openapi/schema.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, ServerContext } from '../server-context.ts'
 
@@ -155,6 +160,35 @@ export const leakReports: Extension = {
           })),
         )
       },
+      describe: () => ({
+        post: {
+          operationId: 'reportLeaked',
+          summary: 'Revokes credentials that a secret scanner found',
+          tags: ['protocol'],
+          security: [],
+          parameters: ['Github-Public-Key-Identifier', 'Github-Public-Key-Signature'].map(
+            (name) => ({ name, in: 'header', schema: anyText }),
+          ),
+          requestBody: { required: true, content: { 'application/json': { schema: items } } },
+          responses: {
+            200: responseOf(
+              'The verdict on each reported item, in the order of the report.',
+              z.array(
+                z.strictObject({
+                  token_raw: text,
+                  token_type: text,
+                  label: z.enum(['true_positive', 'false_positive']),
+                }),
+              ),
+            ),
+            400: responseOf('A parameter is missing or not valid.', named('Problem')),
+            403: responseOf('The report is not signed with a known key.', named('Problem')),
+            413: namedResponse('TooLarge'),
+            503: namedResponse('Unavailable'),
+            default: otherError,
+          },
+        },
+      }),
     },
   ],
 }

@@ -1,4 +1,5 @@
 // OpenID Connect Core 1.0, OpenID Connect Discovery 1.0
+
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { offlineAccessScope, openidScope } from '../../model/openid-scopes.ts'
@@ -9,7 +10,13 @@ import { scopeOfClaim } from '../../model/standard-claims.ts'
 import type { Token } from '../../model/token.ts'
 import { idTokenAlgorithms } from '../../records/keys/required-algorithms.ts'
 import { metadataResponse, withoutEmptyLists } from '../endpoints/responses/responses.ts'
-import { meaningfulWhenEmpty, serverMetadata } from '../endpoints/token/server-metadata.ts'
+import {
+  meaningfulWhenEmpty,
+  metadataSchema,
+  serverMetadata,
+} from '../endpoints/token/server-metadata.ts'
+import { metadataOperation } from '../openapi/operations.ts'
+import { responseOf } from '../openapi/responses.ts'
 import { supportedClaims } from '../openid/claims-of-user.ts'
 import { frontChannelIdToken } from '../openid/front-channel-id-token.ts'
 import { createIdToken } from '../openid/id-token.ts'
@@ -39,6 +46,14 @@ const discoveryEndpoint: Endpoint = {
   errors: 'json',
   handle: async (_request, server) =>
     metadataResponse(withoutEmptyLists(serverMetadata(server), meaningfulWhenEmpty)),
+  describe: (server) =>
+    metadataOperation(
+      {
+        operationId: 'getOpenIdConfiguration',
+        summary: 'Returns the metadata of the OpenID provider (OpenID Connect Discovery §4)',
+      },
+      { 200: responseOf('The document.', metadataSchema(server)) },
+    ),
 }
 
 const withoutRequestObjects = {

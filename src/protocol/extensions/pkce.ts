@@ -1,6 +1,8 @@
 // RFC 7636: Proof Key for Code Exchange
+
 import { constantTimeEqual, sha256 } from '../../crypto/digest.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
+import { anyParameter } from '../../model/parameters.ts'
 import { returnsCode } from '../../model/response-type.ts'
 import type { Extension } from '../plug-ins.ts'
 
@@ -16,7 +18,10 @@ const refused = (): OAuthError => new OAuthError('invalid_grant', 'The code veri
 /** Binds a code to the client instance that requested it. Rejects the method `plain`, which exposes the verifier. */
 export const pkce: Extension = {
   name: 'pkce',
-  authorizationParameters: ['code_challenge', 'code_challenge_method'],
+  authorizationParameters: {
+    code_challenge: { ...anyParameter, description: 'RFC 7636 §4.3.' },
+    code_challenge_method: { ...anyParameter, description: 'S256.' },
+  },
   metadata: () => ({ code_challenge_methods_supported: ['S256'] }),
 
   // RFC 7636 §4.3, §4.4.1

@@ -5,9 +5,13 @@ import {
   resourceMetadataPath as path,
   resourceNamed,
 } from '../../model/protected-resource.ts'
+import { component } from '../../pages/shapes/shape.ts'
 import { notFound } from '../endpoints/responses/problem.ts'
 import { metadataResponse, withoutEmptyLists } from '../endpoints/responses/responses.ts'
 import { resourceMetadataOfExtensions } from '../endpoints/token/supported.ts'
+import { schemaOfDocuments } from '../openapi/metadata.ts'
+import { metadataOperation } from '../openapi/operations.ts'
+import { responseOf } from '../openapi/responses.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
@@ -47,6 +51,25 @@ export const protectedResourceMetadata: Extension = {
         if (!resource) throw notFound()
         return metadataResponse(withoutEmptyLists(metadata(resource, server)))
       },
+      describe: (server) =>
+        metadataOperation(
+          {
+            operationId: 'getResourceMetadata',
+            summary: 'Returns the protected resource metadata (RFC 9728)',
+          },
+          {
+            200: responseOf(
+              'The document.',
+              component(
+                'ResourceMetadata',
+                schemaOfDocuments(
+                  server.resources.map((resource) => withoutEmptyLists(metadata(resource, server))),
+                  'RFC 9728 §2.',
+                ),
+              ),
+            ),
+          },
+        ),
     },
   ],
 }

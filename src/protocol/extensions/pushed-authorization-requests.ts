@@ -1,3 +1,7 @@
+import { z } from 'zod'
+import { count, text } from '../../pages/shapes/shape.ts'
+import { clientOperation, formBody, formSchema } from '../openapi/operations.ts'
+import { responseOf } from '../openapi/responses.ts'
 import type { ServerContext, Throttling } from '../server-context.ts'
 // RFC 9126: OAuth 2.0 Pushed Authorization Requests
 
@@ -7,8 +11,12 @@ import { hasImposed } from '../../model/client-metadata.ts'
 import { networkOf } from '../../model/network.ts'
 import { ExpiredRequest, OAuthError } from '../../model/oauth-error.ts'
 import { Parameters } from '../../model/parameters.ts'
-import { authenticateClient } from '../client-authentication/authenticate-client.ts'
 import {
+  authenticateClient,
+  credentialParameters,
+} from '../client-authentication/authenticate-client.ts'
+import {
+  authorizationParameters,
   proveRedirect,
   referredTo,
   validateRequest,
@@ -55,7 +63,7 @@ const pushEndpoint: Endpoint = {
   async handle(http, server) {
     const text = await http.formText()
     const given = new Parameters(text)
-    given.refuseRepeated(() => server.clientAuthentication.flatMap(({ parameters }) => parameters))
+    given.refuseRepeated(() => Object.keys(credentialParameters(server)))
     const { address } = http
     const client = await authenticateClient(http, given, server)
     await limitRequests(client, http, server)
@@ -76,6 +84,22 @@ const pushEndpoint: Endpoint = {
     const reference = await storeRequest(client, form, http.address, server)
     const response = { request_uri: `${urn}${reference}`, expires_in: expiresIn }
     return jsonResponse(response, 201, responseHeaders(http, server))
+  },
+  describe(server) {
+    const { request_uri: _, ...parameters } = authorizationParameters(server)
+    return {
+      post: clientOperation({
+        operationId: 'pushAuthorizationRequest',
+        summary: 'Stores an authorization request and returns its `request_uri` (RFC 9126)',
+        requestBody: formBody(formSchema({ ...parameters, ...credentialParameters(server) })),
+        responses: {
+          201: responseOf(
+            'The request is stored.',
+            z.strictObject({ request_uri: text, expires_in: count.describe('Seconds.') }),
+          ),
+        },
+      }),
+    }
   },
 }
 

@@ -6,7 +6,7 @@ import type { Client } from '../../model/client.ts'
 import { hasImposed, keptMetadata } from '../../model/client-metadata.ts'
 import { ExpiredRequest, OAuthError } from '../../model/oauth-error.ts'
 import { withoutFragment } from '../../model/openid-client-metadata.ts'
-import type { Parameters } from '../../model/parameters.ts'
+import { anyParameter, type Parameters } from '../../model/parameters.ts'
 import {
   checkWrongSecrets,
   countWrongSecret,
@@ -192,7 +192,13 @@ const useOnce = async (use: UsedOnce, server: ServerContext): Promise<void> => {
 export const requestObjects: Extension = {
   name: 'request-objects',
   isOn: (settings) => settings.requestObjects,
-  authorizationParameters: ['request', 'request_uri'],
+  authorizationParameters: {
+    request: {
+      ...anyParameter,
+      description: 'A request object: a JWT that contains the other parameters (RFC 9101).',
+    },
+    request_uri: { ...anyParameter, description: 'The registered address of a request object.' },
+  },
   // `none` is not listed, because only clients that registered `none` may use it.
   metadata: ({ settings }) => ({
     request_parameter_supported: true,

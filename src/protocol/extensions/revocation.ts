@@ -1,8 +1,15 @@
 // RFC 7009: OAuth 2.0 Token Revocation
 
+import { done } from '../../pages/shapes/shape.ts'
 import { authorizationOfRotated, endAuthorization } from '../../records/tokens/end-tokens.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
-import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
+import {
+  aboutTokenBody,
+  authenticationMetadata,
+  readAboutToken,
+} from '../endpoints/token/about-token.ts'
+import { clientOperation } from '../openapi/operations.ts'
+import { responseOf } from '../openapi/responses.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
@@ -48,6 +55,16 @@ export const revocation: Extension = {
         await revoke(token, client.clientId, server)
         return jsonResponse({})
       },
+      describe: (server) => ({
+        post: clientOperation({
+          operationId: 'revoke',
+          summary: 'Revokes a token of the client (RFC 7009)',
+          requestBody: aboutTokenBody(server),
+          responses: {
+            200: responseOf('The token is revoked or is not a token of the client.', done),
+          },
+        }),
+      }),
     },
   ],
 }

@@ -1,4 +1,5 @@
 import type { AuthorizationCode, CodeBinding } from '../../model/authorization.ts'
+import { plainParameter } from '../../model/parameters.ts'
 import { isRegistered } from '../../model/redirect-uri.ts'
 import { checkProof, grantingUser, invalidCode, unknownCode } from '../code-redemption.ts'
 import type { TokenRequest } from '../plug-ins/grant.ts'
@@ -14,7 +15,12 @@ export const authorizationCode: BuiltInGrant = {
   isOn: ({ allowedGrantTypes, allowedResponseTypes }) =>
     allowedGrantTypes.includes('authorization_code') && allowedResponseTypes.includes('code'),
   worksWithoutConsent: false,
-  parameters: ['code', 'redirect_uri', 'code_verifier', 'scope'],
+  parameters: {
+    code: plainParameter,
+    redirect_uri: plainParameter,
+    code_verifier: { ...plainParameter, description: 'RFC 7636.' },
+    scope: plainParameter,
+  },
   lookUp(params, server) {
     const [presented, ...others] = params.repeated('code')
     if (!presented || others.length > 0) return undefined

@@ -1,4 +1,5 @@
 import { OAuthError } from '../../model/oauth-error.ts'
+import { plainParameter } from '../../model/parameters.ts'
 import { narrow, parseScope } from '../../model/scope.ts'
 import { type FoundToken, isActive, isExpired } from '../../model/token.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
@@ -8,7 +9,7 @@ export const refreshToken: BuiltInGrant = {
   type: 'refresh_token',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('refresh_token'),
   worksWithoutConsent: false,
-  parameters: ['refresh_token', 'scope'],
+  parameters: { refresh_token: plainParameter, scope: plainParameter },
   lookUp(params, server) {
     const [presented, ...others] = params.repeated('refresh_token')
     if (!presented || others.length > 0) return undefined

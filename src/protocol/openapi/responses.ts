@@ -1,14 +1,14 @@
-import { either, named, type Part, type Parts, text } from './schema.ts'
+import { either, named, type Part, type Parts, type Schema, text } from './schema.ts'
 
 /** Describes a JSON response. */
-export const responseOf = (description: string, schema: Part, headers?: Parts): Part => ({
+export const responseOf = (description: string, schema: Schema, headers?: Parts): Part => ({
   description,
   ...(headers && { headers }),
   content: { 'application/json': { schema } },
 })
 
 /** Describes a response that is JSON for scripts and a page for people. */
-export const responseOrPage = (description: string, schema: Part, headers?: Parts): Part => ({
+export const responseOrPage = (description: string, schema: Schema, headers?: Parts): Part => ({
   description,
   ...(headers && { headers }),
   content: { 'application/json': { schema }, 'text/html': { schema: text } },
@@ -21,11 +21,11 @@ export const location: Parts = {
   Location: { description: 'The target of the redirect.', required: true, schema: text },
 }
 
-const challenge: Parts = {
+export const challenge: Parts = {
   'WWW-Authenticate': { description: 'A challenge (RFC 6750 §3).', required: true, schema: text },
 }
 
-const retryAfter: Parts = {
+export const retryAfter: Parts = {
   'Retry-After': {
     description: 'Seconds to wait.',
     required: true,

@@ -8,6 +8,8 @@ import { subjectIn } from '../../model/sector.ts'
 import { sectorOfToken } from '../../records/tokens/sector-of-token.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { type TokenHolder, tokenHolder } from '../endpoints/token/token-holder.ts'
+import { tokenOperation } from '../openapi/operations.ts'
+import { text } from '../openapi/schema.ts'
 import type { Endpoint } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 import { claimsOfUser } from './claims-of-user.ts'
@@ -37,6 +39,15 @@ export const userinfoEndpoint: Endpoint = {
     const grant = await grantOf(auth, server)
     const claims = await claimsOfUser(user.record, scopes, grant, server.hostHooks)
     return responseTo(client, { ...claims, sub }, server)
+  },
+  describe() {
+    const summary = 'Returns claims about the user of a token (OpenID Connect Core §5.3)'
+    const description = 'The claims. A signed JWT if the client registered an algorithm.'
+    const claims = { type: 'object', required: ['sub'], properties: { sub: text } }
+    return {
+      get: tokenOperation({ operationId: 'userinfo', summary }, description, claims),
+      post: tokenOperation({ operationId: 'userinfoByPost', summary }, description, claims),
+    }
   },
 }
 

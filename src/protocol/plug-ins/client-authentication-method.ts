@@ -1,12 +1,12 @@
 import type { Client } from '../../model/client.ts'
 import type { TokenEndpointAuthMethod } from '../../model/entities/client.ts'
-import type { Parameters } from '../../model/parameters.ts'
+import type { ParameterList, Parameters } from '../../model/parameters.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 
 /** One way for a client to authenticate at the token endpoint. RFC 6749 §2.3. */
 export interface ClientAuthenticationMethodFor<Server> {
   readonly name: TokenEndpointAuthMethod
-  readonly parameters: readonly string[]
+  readonly parameters: ParameterList
   /** Whether the server may call `proves` again for the same request, because the function has no side effects. */
   readonly isRepeatable?: boolean
   /** Returns the credentials in the request, or undefined if the request does not use this method. */

@@ -1,6 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import type { Settings } from '../../settings/settings.ts'
+import type { Operations } from './operation.ts'
 
 /** An endpoint of the authorization server. */
 export interface EndpointFor<Server> {
@@ -21,6 +22,11 @@ export interface EndpointFor<Server> {
   readonly errors: 'json' | 'page' | 'challenge'
   /** The metadata member with the URL of the endpoint. RFC 8414 §2. */
   readonly advertisedAs?: string
+  /**
+   * Returns the operations for the OpenAPI document, which omits an endpoint without this function. The server calls the
+   * function only for a request for the document.
+   */
+  describe?(server: Server): Operations
   /** Handles a request. An `OAuthError` that it throws becomes the response that `errors` selects. */
   handle(request: HttpRequest, server: Server): Promise<Response | HttpResponse>
 }

@@ -5,7 +5,7 @@ import type { AuthorizationRequest } from '../../model/authorization-request.ts'
 import type { Client } from '../../model/client.ts'
 import type { Consent } from '../../model/entities/consent.ts'
 import type { OAuthError } from '../../model/oauth-error.ts'
-import type { Parameters } from '../../model/parameters.ts'
+import type { ParameterList, Parameters } from '../../model/parameters.ts'
 import type { Redemption } from '../../model/redemption.ts'
 import type { FoundToken, IssuedToken } from '../../model/token.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -57,9 +57,9 @@ export interface ExtensionFor<Server> {
   /** The error codes, limits, audit events and short-lived values of the extension, created by `extensionNames`. */
   readonly names?: Pick<ExtensionNames, 'extension' | 'declared'>
   /** Parameters of the authorization request. The server refuses a request that repeats a parameter. */
-  readonly authorizationParameters?: readonly string[]
+  readonly authorizationParameters?: ParameterList
   /** Parameters of the token request. The server refuses a request that repeats a parameter. */
-  readonly tokenParameters?: readonly string[]
+  readonly tokenParameters?: ParameterList
   /** Returns members of the server's metadata. RFC 8414 §2. */
   metadata?(server: Server): Readonly<Record<string, unknown>>
   /** Returns members of the metadata of a protected resource. RFC 9728 §2. */

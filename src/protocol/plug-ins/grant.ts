@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../http/request.ts'
 import type { Client } from '../../model/client.ts'
-import type { Parameters } from '../../model/parameters.ts'
+import type { ParameterList, Parameters } from '../../model/parameters.ts'
 import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
 import type { Settings } from '../../settings/settings.ts'
 
@@ -26,7 +26,7 @@ interface GrantProperties<Server> {
    */
   readonly worksWithoutConsent?: boolean
   /** The parameters of the grant. The server refuses a request that repeats a parameter. */
-  readonly parameters: readonly string[]
+  readonly parameters: ParameterList
   /** Finds the client of a request without client authentication. Returns undefined if the client must authenticate. */
   findClient?(
     request: Pick<TokenRequest, 'params' | 'http'>,

@@ -8,7 +8,7 @@ interface Content {
 
 interface DocumentedResponse {
   readonly $ref?: string
-  readonly headers?: Readonly<Record<string, object>>
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>
   readonly content?: Content
 }
 

@@ -1,15 +1,17 @@
-import type { Described } from '../../../protocol/openapi/described.ts'
-import { inQuery, named, type Parts } from '../../../protocol/openapi/schema.ts'
+import * as activity from '../../../pages/shapes/activity.ts'
+import { inQuery } from '../../../protocol/openapi/schema.ts'
+import type { ServerContext } from '../../../protocol/server-context.ts'
+import type { Described } from './described.ts'
 import { after, change, done, file, look } from './settings-operation.ts'
 
 /** Describes the activity of the user's account and, for administrators, the whole audit log. */
-export const activityPaths = (server: Described): Parts => ({
+export const activityPaths = (server: ServerContext): Described => ({
   [`${server.settings.settingsPrefix}/activity/`]: {
     get: look(server, {
       id: 'listActivity',
       summary: 'Lists the events of the user’s account, newest first',
       query: [...ownSearch, after('after')],
-      response: [200, 'The events.', named('Activity')],
+      response: [200, 'The events.', activity.activity],
     }),
   },
   [`${server.settings.settingsPrefix}/activity/export/`]: {
@@ -25,13 +27,13 @@ export const activityPaths = (server: Described): Parts => ({
       summary: 'Lists all audit events for administrators, newest first',
       finds: true,
       query: [...search, after('after')],
-      response: [200, 'The events.', named('Events')],
+      response: [200, 'The events.', activity.events],
     }),
     post: change(server, {
       id: 'searchEvents',
       summary: 'Redirects the search form of the page; scripts search with a GET request',
       finds: true,
-      body: named('ActivityForm'),
+      body: activity.activityForm,
       response: done,
     }),
   },

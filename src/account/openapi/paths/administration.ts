@@ -1,15 +1,19 @@
-import type { Described } from '../../../protocol/openapi/described.ts'
-import { either, inQuery, named, type Parts } from '../../../protocol/openapi/schema.ts'
-import { after, arranged, change, done, inPath, look } from './settings-operation.ts'
+import * as administration from '../../../pages/shapes/administration.ts'
+import * as shape from '../../../pages/shapes/shape.ts'
+import * as users from '../../../pages/shapes/users.ts'
+import { either, inPath, inQuery } from '../../../protocol/openapi/schema.ts'
+import type { ServerContext } from '../../../protocol/server-context.ts'
+import type { Described } from './described.ts'
+import { after, arranged, change, done, look } from './settings-operation.ts'
 
 /** Describes the pages for administrators. Other users receive a 404 response. */
-export const administrationPaths = (server: Described): Parts => ({
+export const administrationPaths = (server: ServerContext): Described => ({
   [`${server.settings.adminPrefix}/overview/`]: {
     get: look(server, {
       id: 'getAdministration',
       summary: 'Lists the applications that were refused most, for administrators',
       finds: true,
-      response: [200, 'The applications.', named('AdministrationOverview')],
+      response: [200, 'The applications.', administration.overview],
     }),
   },
   [`${server.settings.adminPrefix}/applications/`]: {
@@ -23,13 +27,17 @@ export const administrationPaths = (server: Described): Parts => ({
         after('clients_after'),
         after('tokens_after'),
       ],
-      response: [200, 'The first or the requested page of each list.', named('Administration')],
+      response: [
+        200,
+        'The first or the requested page of each list.',
+        administration.administration,
+      ],
     }),
     post: change(server, {
       id: 'administer',
       summary: 'Verifies, disables or deletes an application, or deletes a token',
       finds: true,
-      body: named('AdministrationForm'),
+      body: administration.administrationForm,
       response: done,
     }),
   },
@@ -39,17 +47,17 @@ export const administrationPaths = (server: Described): Parts => ({
       id: 'getApplication',
       summary: 'Returns an application for administrators',
       finds: true,
-      response: [200, 'The application.', named('AdminClient')],
+      response: [200, 'The application.', administration.adminClient],
     }),
     post: change(server, {
       id: 'administerApplication',
       summary: 'Verifies, disables or deletes an application, or revokes its tokens',
       finds: true,
-      body: named('AdminClientForm'),
+      body: administration.clientForm,
       response: [
         200,
         'The changed application, or an empty object after a deletion.',
-        either(named('AdminClient'), named('Done')),
+        either(administration.adminClient, shape.done),
       ],
     }),
   },
@@ -70,13 +78,13 @@ export const administrationPaths = (server: Described): Parts => ({
         ],
         inQuery('token', 'A user’s e-mail address, a client’s ID or a token’s ID.'),
       ),
-      response: [200, 'A page of the list.', named('AdminTokens')],
+      response: [200, 'A page of the list.', administration.adminTokens],
     }),
     post: change(server, {
       id: 'administerToken',
       summary: 'Deletes a token',
       finds: true,
-      body: named('AdminTokenForm'),
+      body: administration.tokenForm,
       response: done,
     }),
   },
@@ -86,13 +94,13 @@ export const administrationPaths = (server: Described): Parts => ({
       summary: 'Lists and finds users for administrators',
       finds: true,
       query: [inQuery('user', 'The beginning of an e-mail address, or an ID.'), after('after')],
-      response: [200, 'The first or the requested page of the list.', named('Users')],
+      response: [200, 'The first or the requested page of the list.', users.users],
     }),
     post: change(server, {
       id: 'searchUsers',
       summary: 'Redirects the search form of the page; scripts search with a GET request',
       finds: true,
-      body: named('UserSearch'),
+      body: users.userSearch,
       response: done,
     }),
   },
@@ -108,14 +116,14 @@ export const administrationPaths = (server: Described): Parts => ({
         after('clients_after'),
         after('authorized_after'),
       ],
-      response: [200, 'The user.', named('UserDetails')],
+      response: [200, 'The user.', users.userDetails],
     }),
     post: change(server, {
       id: 'administerUser',
       summary: 'Deactivates or activates a user, ends sessions or revokes tokens of a user',
       finds: true,
-      body: named('UserForm'),
-      response: [200, 'The user after the change.', named('User')],
+      body: users.userForm,
+      response: [200, 'The user after the change.', users.user],
     }),
   },
 })

@@ -1,11 +1,16 @@
-import type { Described } from '../../../protocol/openapi/described.ts'
-import { either, inQuery, named, type Parts } from '../../../protocol/openapi/schema.ts'
-import { after, arranged, change, done, inPath, look } from './settings-operation.ts'
+import * as applications from '../../../pages/shapes/applications.ts'
+import * as clients from '../../../pages/shapes/clients.ts'
+import * as shape from '../../../pages/shapes/shape.ts'
+import { either, inPath, inQuery } from '../../../protocol/openapi/schema.ts'
+import type { ServerContext } from '../../../protocol/server-context.ts'
+import { clientFormOf } from '../forms.ts'
+import type { Described } from './described.ts'
+import { after, arranged, change, done, look } from './settings-operation.ts'
 
 const clientId = inPath('client_id', 'The ID of a client of the user.')
 
 /** Describes the pages on which users manage their client applications and authorized applications. */
-export const clientPaths = (server: Described): Parts => {
+export const clientPaths = (server: ServerContext): Described => {
   const root = `${server.settings.settingsPrefix}/applications`
   return {
     [`${root}/`]: {
@@ -13,7 +18,7 @@ export const clientPaths = (server: Described): Parts => {
         id: 'listApplications',
         summary: 'Lists the user’s own applications, personal tokens and authorized applications',
         query: [after('clients_after'), after('tokens_after'), after('authorized_after')],
-        response: [200, 'The first or the requested page of each list.', named('Applications')],
+        response: [200, 'The first or the requested page of each list.', applications.applications],
       }),
     },
     [`${root}/clients/`]: {
@@ -24,7 +29,7 @@ export const clientPaths = (server: Described): Parts => {
           ['newest', 'oldest', 'name'],
           ['confidential', 'public', 'verified', 'disabled'],
         ),
-        response: [200, 'A page of the list.', named('Clients')],
+        response: [200, 'A page of the list.', applications.clients],
       }),
     },
     [`${root}/authorized/`]: {
@@ -36,7 +41,7 @@ export const clientPaths = (server: Described): Parts => {
           ['never_used', 'verified', 'disabled'],
           [inQuery('scope', 'A scope of the consent or of a device.')],
         ),
-        response: [200, 'A page of the list.', named('AuthorizedApplications')],
+        response: [200, 'A page of the list.', applications.authorizedApplications],
       }),
     },
     [`${root}/authorized/selected/`]: {
@@ -44,12 +49,12 @@ export const clientPaths = (server: Described): Parts => {
         id: 'getSelectedApplications',
         summary: 'Returns the names of authorized applications before their revocation',
         query: [inQuery('id', 'The ID of a client; may be repeated.')],
-        response: [200, 'The known applications.', named('Selected')],
+        response: [200, 'The known applications.', applications.selected],
       }),
       post: change(server, {
         id: 'revokeSelectedApplications',
         summary: 'Revokes several applications',
-        body: named('Selection'),
+        body: applications.selection,
         response: done,
       }),
     },
@@ -57,13 +62,13 @@ export const clientPaths = (server: Described): Parts => {
       get: look(server, {
         id: 'getClientChoices',
         summary: 'Returns the scopes that a new client application can use',
-        response: [200, 'The scopes, in the language of the user.', named('ClientChoices')],
+        response: [200, 'The scopes, in the language of the user.', clients.clientChoices],
       }),
       post: change(server, {
         id: 'createClient',
         summary: 'Registers a client application',
-        body: named('NewClient'),
-        response: [201, 'The client with its secret.', named('ClientWithSecret')],
+        body: clientFormOf('NewClient', clients.newClient, server),
+        response: [201, 'The client with its secret.', clients.clientWithSecret],
       }),
     },
     [`${root}/clients/{client_id}/`]: {
@@ -72,18 +77,18 @@ export const clientPaths = (server: Described): Parts => {
         id: 'getClient',
         summary: 'Returns a client application',
         finds: true,
-        response: [200, 'The client.', named('Client')],
+        response: [200, 'The client.', clients.client],
       }),
       post: change(server, {
         id: 'changeClient',
         summary: 'Changes or deletes a client application',
         finds: true,
-        body: named('ClientChange'),
+        body: clientFormOf('ClientChange', clients.clientChange, server),
         isBodyOptional: true,
         response: [
           200,
           'The changed client, or an empty object after a deletion.',
-          either(named('Client'), named('Done')),
+          either(clients.client, shape.done),
         ],
       }),
     },
@@ -93,9 +98,9 @@ export const clientPaths = (server: Described): Parts => {
         id: 'resetClientSecret',
         summary: 'Replaces the secret of a confidential client',
         finds: true,
-        body: named('Overlap'),
+        body: clients.overlapForm,
         isBodyOptional: true,
-        response: [200, 'The client with its new secret.', named('ClientWithSecret')],
+        response: [200, 'The client with its new secret.', clients.clientWithSecret],
       }),
     },
     [`${root}/authorized/{client_id}/revoke/`]: {

@@ -1,13 +1,15 @@
-import type { Described } from '../../../protocol/openapi/described.ts'
+import * as shape from '../../../pages/shapes/shape.ts'
 import { namedResponse, responseOrPage } from '../../../protocol/openapi/responses.ts'
-import { inQuery, named, type Part, text } from '../../../protocol/openapi/schema.ts'
+import { inQuery, type Part, type Schema, text } from '../../../protocol/openapi/schema.ts'
 import { bySession } from '../../../protocol/openapi/security.ts'
+import type { Operation } from '../../../protocol/plug-ins/operation.ts'
+import type { ServerContext } from '../../../protocol/server-context.ts'
 
 interface SettingsOperation {
   readonly id: string
   readonly summary: string
   /** The status, description and schema of the successful response. */
-  readonly response: readonly [status: 200 | 201, description: string, schema: Part]
+  readonly response: readonly [status: 200 | 201, description: string, schema: Schema]
   /** Whether the endpoint returns 404 for an unknown ID. */
   readonly finds?: boolean
   readonly query?: readonly Part[]
@@ -15,12 +17,12 @@ interface SettingsOperation {
 
 interface Change extends SettingsOperation {
   /** The schema of the request body; omitted for a request without a body. */
-  readonly body?: Part
+  readonly body?: Schema
   /** Whether a request may omit the body. */
   readonly isBodyOptional?: boolean
 }
 
-const operation = (server: Described, operation: SettingsOperation): Part => {
+const operation = (server: ServerContext, operation: SettingsOperation): Operation => {
   const { id, summary, response, finds = false, query = [] } = operation
   const [status, description, schema] = response
   return {
@@ -45,20 +47,23 @@ const operation = (server: Described, operation: SettingsOperation): Part => {
 export const look = operation
 
 /** Describes a GET request whose response is a file. */
-export const file = (server: Described, described: Omit<SettingsOperation, 'response'>): Part => {
+export const file = (
+  server: ServerContext,
+  described: Omit<SettingsOperation, 'response'>,
+): Operation => {
   const { responses, ...rest } = operation(server, { ...described, response: [200, '', text] })
   const content = { 'text/csv': { schema: text }, 'application/jsonl': { schema: text } }
   return {
     ...rest,
-    responses: { ...(responses as Part), 200: { description: 'The file.', content } },
+    responses: { ...responses, 200: { description: 'The file.', content } },
   }
 }
 
 /** Describes a POST request to a settings page, whose body is JSON or a form with the same field names. */
 export const change = (
-  server: Described,
+  server: ServerContext,
   { body, isBodyOptional = false, ...rest }: Change,
-): Part => {
+): Operation => {
   const { responses, ...described } = operation(server, rest)
   const content = body && {
     'application/json': { schema: body },
@@ -68,7 +73,7 @@ export const change = (
     ...described,
     ...(content && { requestBody: { required: !isBodyOptional, content } }),
     responses: {
-      ...(responses as Part),
+      ...responses,
       409: namedResponse('Conflict'),
       413: namedResponse('PageTooLarge'),
       429: namedResponse('PageTooMany'),
@@ -77,16 +82,7 @@ export const change = (
 }
 
 /** The response to a change without a result. */
-export const done = [200, 'The change was made.', named('Done')] as const
-
-/** Describes a path parameter. */
-export const inPath = (name: string, description: string, schema: Part = text): Part => ({
-  name,
-  in: 'path',
-  required: true,
-  description,
-  schema,
-})
+export const done = [200, 'The change was made.', shape.done] as const
 
 /** Describes the parameters that search, sort and filter a list. */
 export const arranged = (

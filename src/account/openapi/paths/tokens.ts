@@ -1,15 +1,18 @@
+import * as applications from '../../../pages/shapes/applications.ts'
+import * as clients from '../../../pages/shapes/clients.ts'
+import * as tokens from '../../../pages/shapes/personal-tokens.ts'
 import { id } from '../../../pages/shapes/shape.ts'
-import type { Described } from '../../../protocol/openapi/described.ts'
-import { either, inQuery, named, type Parts } from '../../../protocol/openapi/schema.ts'
-import { schemaOf } from '../../../protocol/openapi/shape.ts'
-import { arranged, change, done, inPath, look } from './settings-operation.ts'
+import { either, inPath, inQuery } from '../../../protocol/openapi/schema.ts'
+import type { ServerContext } from '../../../protocol/server-context.ts'
+import { newPersonalTokenOf } from '../forms.ts'
+import type { Described } from './described.ts'
+import { arranged, change, done, look } from './settings-operation.ts'
 
-const tokenId = schemaOf(id)
-const personal = [inPath('id', 'The ID of a personal token of the user.', tokenId)]
-const authorized = [inPath('id', 'The ID of the token of a device.', tokenId)]
+const personal = [inPath('id', 'The ID of a personal token of the user.', id)]
+const authorized = [inPath('id', 'The ID of the token of a device.', id)]
 
 /** Describes the pages on which users manage personal tokens and individual authorizations. */
-export const tokenPaths = (server: Described): Parts => {
+export const tokenPaths = (server: ServerContext): Described => {
   const root = `${server.settings.settingsPrefix}/applications/tokens`
   return {
     [`${root}/`]: {
@@ -21,7 +24,7 @@ export const tokenPaths = (server: Described): Parts => {
           ['never_used', 'expiring', 'expired', 'no_expiry'],
           [inQuery('scope', 'A scope of the tokens.')],
         ),
-        response: [200, 'A page of the list.', named('PersonalTokens')],
+        response: [200, 'A page of the list.', applications.personalTokens],
       }),
     },
     [`${root}/selected/`]: {
@@ -29,20 +32,20 @@ export const tokenPaths = (server: Described): Parts => {
         id: 'getSelectedPersonalTokens',
         summary: 'Returns the names of personal tokens before their deletion',
         query: [inQuery('id', 'The ID of a token; may be repeated.')],
-        response: [200, 'The known tokens.', named('Selected')],
+        response: [200, 'The known tokens.', applications.selected],
       }),
       post: change(server, {
         id: 'deletePersonalTokens',
         summary: 'Deletes several personal tokens',
-        body: named('Selection'),
-        response: [200, 'The tokens were deleted.', named('Deleted')],
+        body: applications.selection,
+        response: [200, 'The tokens were deleted.', applications.deleted],
       }),
     },
     [`${root}/undo/`]: {
       post: change(server, {
         id: 'restorePersonalTokens',
         summary: 'Restores personal tokens that were deleted in the last ten seconds',
-        body: named('Undo'),
+        body: applications.undo,
         response: done,
       }),
     },
@@ -53,14 +56,14 @@ export const tokenPaths = (server: Described): Parts => {
         response: [
           200,
           'The scopes, in the language of the user, and the last expiry day.',
-          named('PersonalTokenChoices'),
+          tokens.personalTokenChoices,
         ],
       }),
       post: change(server, {
         id: 'createPersonalToken',
         summary: 'Creates a personal token',
-        body: named('NewPersonalToken'),
-        response: [201, 'The token with its value.', named('PersonalTokenWithValue')],
+        body: newPersonalTokenOf(server),
+        response: [201, 'The token with its value.', tokens.personalTokenWithValue],
       }),
     },
     [`${root}/{id}/`]: {
@@ -69,18 +72,18 @@ export const tokenPaths = (server: Described): Parts => {
         id: 'getPersonalToken',
         summary: 'Returns a personal token',
         finds: true,
-        response: [200, 'The token without its value.', named('PersonalToken')],
+        response: [200, 'The token without its value.', tokens.personalToken],
       }),
       post: change(server, {
         id: 'changePersonalToken',
         summary: 'Changes or deletes a personal token',
         finds: true,
-        body: named('PersonalTokenChange'),
+        body: tokens.personalTokenChange,
         isBodyOptional: true,
         response: [
           200,
           'The changed token, or the ID that undoes a deletion.',
-          either(named('PersonalToken'), named('Deleted')),
+          either(tokens.personalToken, applications.deleted),
         ],
       }),
     },
@@ -90,9 +93,9 @@ export const tokenPaths = (server: Described): Parts => {
         id: 'rotatePersonalToken',
         summary: 'Replaces the value of a personal token',
         finds: true,
-        body: named('Overlap'),
+        body: clients.overlapForm,
         isBodyOptional: true,
-        response: [200, 'The token with its new value.', named('PersonalTokenWithValue')],
+        response: [200, 'The token with its new value.', tokens.personalTokenWithValue],
       }),
     },
     [`${root}/{id}/view/`]: {
@@ -101,7 +104,7 @@ export const tokenPaths = (server: Described): Parts => {
         id: 'getAuthorization',
         summary: 'Returns an authorization of an application',
         finds: true,
-        response: [200, 'The authorization.', named('Device')],
+        response: [200, 'The authorization.', applications.device],
       }),
     },
     [`${root}/{id}/revoke/`]: {

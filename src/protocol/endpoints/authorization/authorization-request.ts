@@ -1,7 +1,12 @@
 import type { AuthorizationRequest, Prompt } from '../../../model/authorization-request.ts'
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
-import type { Parameters } from '../../../model/parameters.ts'
+import {
+  anyParameter,
+  type JsonSchema,
+  merged,
+  type Parameters,
+} from '../../../model/parameters.ts'
 import { registeredUri } from '../../../model/redirect-uri.ts'
 import { type ResponseType, responseTypeNamed, returnsCode } from '../../../model/response-type.ts'
 import { narrow } from '../../../model/scope.ts'
@@ -13,16 +18,23 @@ import { supportedResponseTypes } from '../token/supported.ts'
 import { RefusedRedirect } from './refused-redirect.ts'
 import { responseModeFor } from './response-mode.ts'
 
-const parameters = [
-  'client_id',
-  'redirect_uri',
-  'response_type',
-  'response_mode',
-  'scope',
-  'state',
-  'prompt',
-  'ui_locales',
-]
+/** Returns the parameters of an authorization request, including the parameters of the enabled extensions. */
+export const authorizationParameters = (
+  server: Pick<ServerContext, 'extensions' | 'grants' | 'settings'>,
+): Readonly<Record<string, JsonSchema>> =>
+  merged([
+    ['client_id', 'redirect_uri', 'scope', 'state', 'prompt', 'ui_locales'],
+    {
+      response_type: {
+        ...anyParameter,
+        description: `One of: ${supportedResponseTypes(server).join(', ')}.`,
+      },
+      response_mode: { ...anyParameter, description: 'query, fragment or form_post.' },
+    },
+    ...server.extensions.map(({ authorizationParameters = [] }) => authorizationParameters),
+  ])
+
+/** Parameters that the server refuses, or that some clients send although the server does not need them. */
 const otherParameters = ['request', 'request_uri', 'iss', 'client_secret']
 const prompts: readonly Prompt[] = ['none', 'login', 'consent', 'select_account']
 const maxUiLocalesLength = 500
@@ -64,10 +76,7 @@ export const proveRedirect = async (
   server: ServerContext,
   lookup: Pick<ClientLookup, 'address'> = {},
 ): Promise<ProvenRedirect> => {
-  const extended = server.extensions.flatMap(
-    ({ authorizationParameters = [] }) => authorizationParameters,
-  )
-  params.refuseRepeated(() => [...parameters, ...otherParameters, ...extended])
+  params.refuseRepeated(() => [...Object.keys(authorizationParameters(server)), ...otherParameters])
   const client = await server.getClient(params.required('client_id'), {
     ...lookup,
     forAuthorization: true,

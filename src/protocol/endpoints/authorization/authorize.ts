@@ -6,11 +6,14 @@ import { bounds } from '../../../model/bounds.ts'
 import { type Client, isTrusted } from '../../../model/client.ts'
 import type { Consent } from '../../../model/entities/consent.ts'
 import { ExpiredRequest, OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
-import { isNamed, Parameters } from '../../../model/parameters.ts'
+import { isNamed, type JsonSchema, Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import { stateProblem } from '../../../model/state-length.ts'
 import { consentOfSession } from '../../../records/consents.ts'
 import { mayReturn } from '../../destinations.ts'
+import { formBody, formSchema } from '../../openapi/operations.ts'
+import { location } from '../../openapi/responses.ts'
+import { named, type Parts, queryOf, text } from '../../openapi/schema.ts'
 import type { ReferredRequest } from '../../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../../plug-ins.ts'
 import type { ServerContext } from '../../server-context.ts'
@@ -19,6 +22,7 @@ import { rememberedScopes } from '../consent/optional-scopes.ts'
 import { uiLocalesIn } from '../responses/reader.ts'
 import { redirectResponse } from '../responses/responses.ts'
 import {
+  authorizationParameters,
   type ProvenRedirect,
   proveRedirect,
   referredTo,
@@ -37,12 +41,58 @@ import {
 } from './login-again.ts'
 import { detailsParameter, expiredReason, keepDetails } from './refused-redirect.ts'
 
+const page = { 'text/html': { schema: text } }
+
+const responses: Parts = {
+  200: { description: 'The consent page.', content: page },
+  303: {
+    description:
+      'A redirect to the client with the authorization response, to the login, or to the error page if the client or its redirect URI is unknown.',
+    headers: location,
+  },
+  default: {
+    description: 'The reason for the refusal, as a page or as JSON.',
+    content: { ...page, 'application/json': { schema: named('Problem') } },
+  },
+}
+
+/** The fields of the form with the decision of the user. */
+const decisionFields: Readonly<Record<string, JsonSchema>> = {
+  confirm: { ...text, description: '`yes` or `no`.' },
+  authorization_request: text,
+  csrf_token: text,
+  optional_scope: { type: 'array', items: text },
+}
+
 /** The authorization endpoint, to which a client redirects the user. RFC 6749 §3.1. */
 export const authorizationEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/authorize`,
   methods: ['GET', 'POST'],
   errors: 'page',
   advertisedAs: 'authorization_endpoint',
+  // The schemas require no parameter, because an invalid request also results in one of these responses, such as a
+  // redirect to the client with an error (RFC 6749 §4.1.2.1).
+  describe(server) {
+    const parameters = authorizationParameters(server)
+    const common = { tags: ['protocol'], security: [], responses }
+    return {
+      get: {
+        operationId: 'authorize',
+        summary: 'Requests an authorization by the user (RFC 6749 §3.1)',
+        ...common,
+        parameters: queryOf(parameters),
+      },
+      post: {
+        operationId: 'authorizeByPost',
+        summary: 'Requests an authorization by POST; with `confirm`, sends the user’s decision',
+        ...common,
+        requestBody: {
+          ...formBody(formSchema({ ...parameters, ...decisionFields })),
+          required: false,
+        },
+      },
+    }
+  },
   async handle(request, server) {
     if (request.method === 'HEAD')
       return new Response(null, { headers: { 'cache-control': 'no-store' } })

@@ -1,16 +1,29 @@
+import { z } from 'zod'
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
-import type { Parameters } from '../../../model/parameters.ts'
+import {
+  type JsonSchema,
+  merged,
+  namesIn,
+  type Parameters,
+  plainParameter,
+} from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import { narrow } from '../../../model/scope.ts'
 import { shownUserCode } from '../../../model/user-code.ts'
+import { count, text } from '../../../pages/shapes/shape.ts'
 import {
   deviceAuthorizations,
   deviceCodeExpiresIn,
   pollInterval,
 } from '../../../records/device-authorizations.ts'
-import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
+import {
+  authenticateClient,
+  credentialParameters,
+} from '../../client-authentication/authenticate-client.ts'
 import { deviceCode as deviceCodeGrant } from '../../grants/device-code.ts'
+import { clientOperation, formBody, formSchema } from '../../openapi/operations.ts'
+import { responseOf } from '../../openapi/responses.ts'
 import type { Endpoint, Extension } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { jsonResponse } from '../responses/responses.ts'
@@ -25,7 +38,7 @@ export const deviceAuthorizationEndpoint: Endpoint = {
   async handle(request, server) {
     await server.limits.consume('deviceRequests', request.address)
     const params = await request.form()
-    params.refuseRepeated(() => knownParameters(server))
+    params.refuseRepeated(() => Object.keys(parametersFor(server)))
     const client = await authenticateClient(request, params, server)
     if (!client.allowedGrantTypes.includes(deviceCodeGrant.type))
       throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
@@ -55,14 +68,34 @@ export const deviceAuthorizationEndpoint: Endpoint = {
       interval: pollInterval,
     })
   },
+  describe: (server) => ({
+    post: clientOperation({
+      operationId: 'authorizeDevice',
+      summary: 'Creates codes for a device without a browser (RFC 8628)',
+      requestBody: formBody(formSchema(parametersFor(server))),
+      responses: {
+        200: responseOf(
+          'The user code, and the URL at which the user enters it.',
+          z.strictObject({
+            device_code: text,
+            user_code: text,
+            verification_uri: text,
+            verification_uri_complete: text,
+            expires_in: count.describe('Seconds.'),
+            interval: count.describe('Seconds between two token requests.'),
+          }),
+        ),
+      },
+    }),
+  }),
 }
 
-const knownParameters = (server: PlugIns): readonly string[] => [
-  'client_id',
-  'scope',
-  ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
-  ...server.extensions.flatMap(({ authorizationParameters = [] }) => authorizationParameters),
-]
+const parametersFor = (server: PlugIns): Readonly<Record<string, JsonSchema>> =>
+  merged([
+    { client_id: plainParameter, scope: plainParameter },
+    ...server.extensions.map(({ authorizationParameters = [] }) => authorizationParameters),
+    credentialParameters(server),
+  ])
 
 // Extensions store values with the request, and check these values when the client redeems the device code.
 const remembered = (
@@ -81,6 +114,7 @@ const remembered = (
 
 // An extension with request parameters, such as PKCE (RFC 7636), applies only if the client sends one of its parameters.
 // The server does not require PKCE here, because the device flow has no redirect that an attacker could intercept.
-const appliesTo = ({ authorizationParameters = [] }: Extension, params: Parameters): boolean =>
-  authorizationParameters.length === 0 ||
-  authorizationParameters.some((name) => params.optional(name) !== undefined)
+const appliesTo = ({ authorizationParameters = [] }: Extension, params: Parameters): boolean => {
+  const names = namesIn(authorizationParameters)
+  return names.length === 0 || names.some((name) => params.optional(name) !== undefined)
+}

@@ -1,9 +1,12 @@
+import { z } from 'zod'
 import { emailScope } from '../../../model/scope.ts'
 import { userIdIn } from '../../../model/sector.ts'
+import { component, text } from '../../../pages/shapes/shape.ts'
 import { sectorOfToken } from '../../../records/tokens/sector-of-token.ts'
+import { tokenOperation } from '../../openapi/operations.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { jsonResponse } from '../responses/responses.ts'
-import { tokenHolder } from '../token/token-holder.ts'
+import { tokenHolder, tokenUser } from '../token/token-holder.ts'
 
 /** Returns the user, client and scopes of the presented token. The scope `user:email` adds the e-mail address. */
 export const infoEndpoint: Endpoint = {
@@ -31,4 +34,21 @@ export const infoEndpoint: Endpoint = {
       scopes,
     })
   },
+  describe: () => ({
+    get: tokenOperation(
+      { operationId: 'info', summary: 'Returns the user, client and scopes of a token' },
+      'The holder of the token.',
+      component(
+        'TokenHolder',
+        z.strictObject({
+          user: tokenUser().nullable(),
+          client: z
+            .strictObject({ client_id: text, name: text })
+            .nullable()
+            .describe('Null for a personal token.'),
+          scopes: z.array(text),
+        }),
+      ),
+    ),
+  }),
 }

@@ -1,8 +1,14 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
-import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
-import type { ServerContext } from '../../server-context.ts'
+import { type JsonSchema, plainParameter } from '../../../model/parameters.ts'
+import {
+  authenticateClient,
+  credentialParameters,
+} from '../../client-authentication/authenticate-client.ts'
+import { formBody, formSchema } from '../../openapi/operations.ts'
+import { required } from '../../openapi/schema.ts'
+import type { PlugIns, ServerContext } from '../../server-context.ts'
 
 /** An authenticated client and the token of its request. */
 export interface AboutToken {
@@ -23,11 +29,7 @@ export const readAboutToken = async (
   alongside?: (token: string) => void,
 ): Promise<AboutToken> => {
   const params = await request.form()
-  params.refuseRepeated(() => [
-    'token',
-    'token_type_hint',
-    ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
-  ])
+  params.refuseRepeated(() => Object.keys(parametersFor(server)))
   const client = await authenticateClient(request, params, server, () => {
     const [given] = params.repeated('token')
     if (given) alongside?.(given)
@@ -36,6 +38,16 @@ export const readAboutToken = async (
   if (token === undefined) throw new OAuthError('invalid_request', 'token is missing.')
   return { client, token }
 }
+
+const parametersFor = (server: PlugIns): Readonly<Record<string, JsonSchema>> => ({
+  token: required(plainParameter),
+  token_type_hint: plainParameter,
+  ...credentialParameters(server),
+})
+
+/** Describes the form of the request. */
+export const aboutTokenBody = (server: PlugIns) =>
+  formBody(formSchema(parametersFor(server), ['token']))
 
 const tokenEndpointPrefix = /^token_endpoint_/
 

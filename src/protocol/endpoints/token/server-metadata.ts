@@ -1,6 +1,10 @@
+import type { JsonSchema } from '../../../model/parameters.ts'
 import { needImplicit } from '../../../model/response-type.ts'
+import { component } from '../../../pages/shapes/shape.ts'
+import { schemaOfDocuments } from '../../openapi/metadata.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { supportedResponseModes } from '../authorization/response-mode.ts'
+import { withoutEmptyLists } from '../responses/responses.ts'
 import {
   advertisedAddresses,
   metadataOfExtensions,
@@ -30,3 +34,13 @@ export const serverMetadata = (server: ServerContext): Readonly<Record<string, u
  * `grant_types_supported` would mean the default value.
  */
 export const meaningfulWhenEmpty = ['response_types_supported', 'grant_types_supported']
+
+/** Describes the metadata of this server for the OpenAPI document. */
+export const metadataSchema = (server: ServerContext): JsonSchema =>
+  component(
+    'ServerMetadata',
+    schemaOfDocuments(
+      [withoutEmptyLists(serverMetadata(server), meaningfulWhenEmpty)],
+      'RFC 8414 §2. Extensions may add members.',
+    ),
+  )

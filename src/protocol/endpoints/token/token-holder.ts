@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import type { HttpRequest } from '../../../http/request.ts'
 import type { Auth } from '../../../model/auth.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Token } from '../../../model/token.ts'
+import { flag, text, userId } from '../../../pages/shapes/shape.ts'
 import type { Callers } from '../../server-context.ts'
 
 /** The holder of a token. */
@@ -36,3 +38,7 @@ export const tokenHolder = async (
   if (!token) throw refusal ?? resourceServer.unauthenticated()
   return { ...auth, token }
 }
+
+/** The user of a token in JSON, with the e-mail address if the scope `user:email` was granted. */
+export const tokenUser = () =>
+  z.strictObject({ id: userId, email: text.optional(), email_verified: flag.optional() })

@@ -1,24 +1,36 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { HttpRequest } from '../../../http/request.ts'
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
-import type { Parameters } from '../../../model/parameters.ts'
+import {
+  type JsonSchema,
+  merged,
+  namesIn,
+  type Parameters,
+  plainParameter,
+} from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import { userIdIn } from '../../../model/sector.ts'
 import type { IssuedToken, TokenSubject } from '../../../model/token.ts'
 import type { UserId } from '../../../model/user.ts'
+import { component, count, text } from '../../../pages/shapes/shape.ts'
 import { ClientChanged, ReferenceNotFound } from '../../../store/contract/errors.ts'
 import {
   authenticateClient,
+  credentialParameters,
   recallAuthenticated,
 } from '../../client-authentication/authenticate-client.ts'
 import { basicCredentials } from '../../client-authentication/client-secret.ts'
-import type { tokenResponse } from '../../openapi/schemas/protocol.ts'
+import { clientOperation, formBody, formSchema } from '../../openapi/operations.ts'
+import { responseOf } from '../../openapi/responses.ts'
+import { named, required } from '../../openapi/schema.ts'
 import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { TokenRequest } from '../../plug-ins/grant.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { jsonResponse, responseHeaders } from '../responses/responses.ts'
+import { supportedGrantTypes } from './supported.ts'
+import { tokenUser } from './token-holder.ts'
 
 /** The token endpoint. RFC 6749 §3.2. */
 export const tokenEndpoint: Endpoint = {
@@ -38,6 +50,19 @@ export const tokenEndpoint: Endpoint = {
     const body = { ...toWire(issued, userId), ...grantOf(params, server)?.response, ...added }
     return jsonResponse(body, 200, responseHeaders(request, server))
   },
+  describe: (server) => ({
+    post: clientOperation({
+      operationId: 'token',
+      summary: 'Exchanges a grant for tokens (RFC 6749 §3.2)',
+      requestBody: formBody(
+        component('TokenRequest', formSchema(parametersFor(server), ['grant_type'])),
+      ),
+      responses: {
+        200: responseOf('The tokens.', tokenResponse()),
+        400: responseOf('An error of RFC 6749 §5.2.', named('Problem')),
+      },
+    }),
+  }),
 }
 
 // Returns the key of the queue in which the request waits. The credentials in the key are unverified, because the server
@@ -72,7 +97,7 @@ const issuedFor = async (
   params: Parameters,
   server: ServerContext,
 ): Promise<Issued> => {
-  params.refuseRepeated(() => knownParameters(server))
+  params.refuseRepeated(() => Object.keys(parametersFor(server)))
   if (!grantOf(params, server) && !namesClient(request, params, server))
     requestedGrant(params, server)
   for (const extension of server.extensions) extension.onTokenRequest?.(request, server)
@@ -124,7 +149,7 @@ const namesClient = (
 ): boolean =>
   http.header('authorization') !== null ||
   clientAuthentication.some(({ parameters }) =>
-    parameters.some((name) => params.repeated(name).length > 0),
+    namesIn(parameters).some((name) => params.repeated(name).length > 0),
   )
 
 /**
@@ -224,12 +249,19 @@ const grantOf = (params: Parameters, { grants }: PlugIns): Grant | undefined => 
 const grantTypeOf = (params: Parameters, server: ServerContext): string =>
   grantOf(params, server)?.type ?? '_OTHER'
 
-const knownParameters = (server: PlugIns): readonly string[] => [
-  'grant_type',
-  ...server.grants.flatMap(({ parameters }) => parameters),
-  ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
-  ...server.extensions.flatMap(({ tokenParameters = [] }) => tokenParameters),
-]
+/** Returns the parameters that the enabled grants, the client authentication and the extensions read. */
+const parametersFor = (server: PlugIns): Readonly<Record<string, JsonSchema>> => {
+  const types = supportedGrantTypes(server)
+  return merged([
+    ...server.grants.map(({ parameters }) => parameters),
+    ...server.extensions.map(({ tokenParameters = [] }) => tokenParameters),
+    credentialParameters(server),
+    {
+      grant_type: types.length === 0 ? required(plainParameter) : { type: 'string', enum: types },
+      scope: { ...plainParameter, description: 'Scopes, separated by spaces.' },
+    },
+  ])
+}
 
 const clientOf = async (
   http: HttpRequest,
@@ -240,7 +272,27 @@ const clientOf = async (
   (await grantOf(params, server)?.findClient?.({ params, http }, server)) ??
   authenticateClient(http, params, server, alongside)
 
-type TokenResponse = z.output<typeof tokenResponse>
+/** The response: RFC 6749 §5.1, and the user. */
+const tokenResponse = () =>
+  component(
+    'TokenResponse',
+    z.strictObject({
+      access_token: text,
+      token_type: z.enum(['Bearer', 'DPoP']),
+      expires_in: count.optional().describe('Seconds.'),
+      scope: text.describe('The granted scopes, separated by spaces.'),
+      refresh_token: text.optional(),
+      id_token: text
+        .optional()
+        .describe('Only if the scope `openid` was granted (OpenID Connect Core §3.1.3.3).'),
+      issued_token_type: text
+        .optional()
+        .describe('Only in the response to a token exchange (RFC 8693).'),
+      user: tokenUser().optional(),
+    }),
+  )
+
+type TokenResponse = z.output<ReturnType<typeof tokenResponse>>
 
 const toWire = (
   { token, subject, accessToken, refreshToken, expiresIn }: IssuedToken,
