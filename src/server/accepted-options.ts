@@ -17,6 +17,7 @@ import {
 import type { ProtectedResource } from '../model/protected-resource.ts'
 import { Scope } from '../model/scope.ts'
 import { usersOption } from '../model/user-table.ts'
+import { overrideProblems } from '../pages/messages/text-problems.ts'
 import type { DeclaredNames } from '../protocol/extension-names.ts'
 import type { Endpoint, Extension, Grant } from '../protocol/plug-ins.ts'
 import type { Limit } from '../settings/limit-table.ts'
@@ -121,6 +122,7 @@ export const acceptedOptions: Members<Omit<AuthorizationServerOptions, SettingNa
   users: usersOption,
   resourceOwner: callback,
   pages: object,
+  texts: { problems: overrideProblems },
   clock: callback,
   random: callback,
   outbound: objectOf<OutboundOptions>({ resolve: callback, certificateAuthorities: listOf(text) }),

@@ -55,7 +55,7 @@ export const buildServerContext = (built: Built, { health }: Readiness): ServerC
     ui: {
       pages: built.pages,
       brand: brandOf(settings, issuer),
-      texts: textsWith(),
+      texts: textsWith(options.texts),
       links: linksOf(settings, basePath, options),
       errorView: built.errorView,
     },

@@ -8,6 +8,7 @@ import type { Scope } from '../model/scope.ts'
 import type { FindClaims } from '../model/standard-claims.ts'
 import type { SendUserLink } from '../model/user-link.ts'
 import type { UserCallbacks, UserTable } from '../model/user-table.ts'
+import type { TextOverrides } from '../pages/messages/texts.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { Extension } from '../protocol/plug-ins.ts'
 import type { ProviderOptions } from '../protocol/provider-operations.ts'
@@ -45,6 +46,12 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   readonly resourceOwner?: FindResourceOwner
   /** Pages that replace built-in pages. A page creates HTML with `html`, or passes trusted HTML to `raw`. */
   readonly pages?: Partial<Pages>
+  /**
+   * Texts by language code, which replace texts of the pages or add a language: `{ en: { login: { title: 'Hello' } } }`.
+   * Each text contains the arguments of the English text, such as `{client}`. Missing texts are the texts of the package,
+   * which are English for a new language.
+   */
+  readonly texts?: TextOverrides
 
   /**
    * Returns milliseconds since the epoch, for tests. The server does not check this clock. Default: the clock of the

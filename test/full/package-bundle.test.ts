@@ -151,13 +151,15 @@ describe.skipIf(withoutRegistry)('the bundled package', () => {
 
 const expectToServe = async (bundle: string, { path: cwd }: TemporaryFolder): Promise<void> => {
   const { stdout } = await run(process.execPath, [bundle, 'test.sqlite'], { cwd })
-  const answers = JSON.parse(stdout) as readonly (readonly [string, number, number])[]
+  const answers = JSON.parse(stdout) as readonly (readonly [string, number, number, string])[]
   for (const [path, status, length] of answers)
     expect([path, status, length > 10]).toEqual([path, 200, true])
-  expect(answers).toHaveLength(6)
+  const languages = answers.flatMap(([path, , , language]) => (path === '/login' ? language : []))
+  expect(languages).toEqual(['en', 'ar'])
+  expect(answers).toHaveLength(7)
 }
 
-/** An application that hashes a password, deletes expired rows, and requests pages, assets and documents. */
+/** An application that hashes a password, deletes expired rows, and requests pages, assets and documents in two languages. */
 const host = `
 import { createAuthorizationServer } from 'svc-oauth2server'
 import { chain, mount } from 'svc-oauth2server/node'
@@ -175,10 +177,12 @@ const main = async () => {
   const { accessToken } = await server.tokens.createPersonal('Laptop', user.id)
   const get = async (path, init) => {
     const response = await server.fetch(new Request('http://localhost:3000' + path, init))
-    return [path, response.status, (await response.text()).length]
+    const language = response.headers.get('content-language')
+    return [path, response.status, (await response.text()).length, language]
   }
   const answers = [
     await get('/login'),
+    await get('/login', { headers: { 'accept-language': 'ar' } }),
     await get('/oauth/style.css'),
     await get('/oauth/page.js'),
     await get('/openapi.json'),

@@ -24,7 +24,9 @@ export interface Texts {
 }
 
 /** Returns the texts of the package with those of the application. Loads a language at its first use. */
-export const textsWith = (overrides: TextOverrides = {}): Texts => {
+export const textsWith = (given: TextOverrides = {}): Texts => {
+  // The start-up checked these texts. The application may change its object later.
+  const overrides = structuredClone(given)
   const codes = new Set(['en', ...locales.keys(), ...Object.keys(overrides)])
   const loaded = new Map<string, Promise<Messages>>()
   const load = async (language: string): Promise<Messages> => {
