@@ -1,13 +1,11 @@
 import { rulesOfKind } from '../model/application-kind.ts'
 import type { Client } from '../model/client.ts'
-import { editedMetadata } from '../model/client-metadata.ts'
 import { blankClient } from '../model/entities/client.ts'
 import { checkAll, InvalidField } from '../model/invalid-field.ts'
 import { checkAddresses } from '../model/openid-client-metadata.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { ScopeDoesNotExists } from '../model/scope.ts'
 import { checkedUris } from '../model/uri-list.ts'
-import type { ClientFormValues } from '../pages/models/client.ts'
 import { flagIn, listIn, textIn } from '../protocol/endpoints/forms/form.ts'
 import { checkedFields } from '../records/clients/checked-fields.ts'
 import type { ClientInput } from '../records/clients/client-input.ts'
@@ -16,58 +14,6 @@ import { checkKind, kindIn } from './application-kind.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 type Rules = Pick<Settings, 'openidConnect'>
-
-/** Returns the initial values of the form for a new client. */
-export const emptyClient = ({ openidConnect }: Rules): ClientFormValues => ({
-  name: '',
-  description: '',
-  website: '',
-  logoUri: '',
-  redirectUris: '',
-  isConfidential: true,
-  kind: 'web',
-  logout: openidConnect ? { redirectUris: '', backchannelUri: '' } : undefined,
-  defaultScopes: [],
-  optionalScopes: [],
-})
-
-/** Returns the stored values of a client for its form. */
-export const valuesOf = (client: Client, { openidConnect }: Rules): ClientFormValues => ({
-  name: client.name,
-  description: client.description,
-  website: client.website,
-  logoUri: editedMetadata(client).logo_uri,
-  redirectUris: client.redirectUris.join('\n'),
-  isConfidential: client.isConfidential,
-  logout: openidConnect ? logoutOf(client) : undefined,
-  defaultScopes: client.defaultScopes,
-  optionalScopes: client.optionalScopes,
-})
-
-const logoutOf = (client: Client): ClientFormValues['logout'] => {
-  const { post_logout_redirect_uris: uris, backchannel_logout_uri: backchannelUri } =
-    editedMetadata(client)
-  return { redirectUris: uris.join('\n'), backchannelUri }
-}
-
-/** Returns the submitted values, which the form shows again. */
-export const typedClient = (params: Parameters, { openidConnect }: Rules): ClientFormValues => ({
-  name: first(params, 'name'),
-  description: first(params, 'description'),
-  website: first(params, 'website'),
-  logoUri: first(params, 'logo_uri'),
-  redirectUris: params.repeated('redirect_uris').join('\n'),
-  isConfidential: first(params, 'is_confidential') !== 'false',
-  kind: kindIn(params),
-  logout: openidConnect
-    ? {
-        redirectUris: params.repeated('post_logout_redirect_uris').join('\n'),
-        backchannelUri: first(params, 'backchannel_logout_uri'),
-      }
-    : undefined,
-  defaultScopes: listIn(params, 'default_scopes'),
-  optionalScopes: listIn(params, 'optional_scopes'),
-})
 
 const first = (params: Parameters, name: string): string => params.repeated(name)[0] ?? ''
 

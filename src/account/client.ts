@@ -4,16 +4,15 @@ import { asSeen } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { addresses } from '../pages/addresses.ts'
-import { clientChange } from '../pages/shapes/clients.ts'
+import { clientChange, clientForm } from '../pages/forms/client.ts'
+import { client } from '../pages/shapes/clients.ts'
 import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import type { ChangeGuard } from '../records/clients/clients.ts'
-import { clientFields, typedClient, valuesOf } from './client-form.ts'
+import { clientFields } from './client-form.ts'
 import { endpointsOf, tryIt } from './developer-desk.ts'
 import { checkEdit, editState } from './edit.ts'
-import { showNotice } from './notice.ts'
-import { overlaps } from './overlaps.ts'
-import { type Refused, respond, settingsPage } from './settings-page.ts'
+import { resource } from './resource.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { clientToWire } from './wire.ts'
 
@@ -29,86 +28,61 @@ export const ownClient = async ({ http, server, signedIn }: SettingsRequest): Pr
   return client
 }
 
-/** Shows a client of the user. If the form was refused, the page shows the submitted values. */
-export const showClient = async (
-  request: SettingsRequest,
-  refused?: Refused,
-): Promise<Response> => {
-  const { server } = request
-  const client = await ownClient(request)
-  const users = await client.getUsers(countLimit)
-  const notice = await showNotice(request)
-  const to = addresses(server.ui.links)
-  const { previousClientSecretExpires: previous } = client
-  const isEdit = refused?.params.repeated('name').length === 1
-  const stored = valuesOf(client, server.settings)
-  const view = {
-    action: to.client(client.clientId),
-    back: to.clients,
-    resetAction: to.reset(client.clientId),
-    clientId: client.clientId,
-    name: client.name,
-    logo: logoUrlOf(client, server),
-    isConfidential: client.isConfidential,
-    isVerified: client.isVerified,
-    isDisabled: client.isDisabled,
-    createdAt: client.createdAt,
-    users,
-    secretLeakedAt: client.isConfidential ? client.secretLeakedAt : null,
-    previousSecretExpires: previous !== null && previous > server.clock() ? previous : null,
-    overlaps,
-    values: refused && isEdit ? typedClient(refused.params, server.settings) : stored,
-    edit: editState(stored, refused),
-    scopes: server.scopes.choices(),
-    clientSecret: notice.secret ?? null,
-    endpoints: endpointsOf(server),
-    tryIt: tryIt(client, server, notice.secret ?? null),
-    grantTypes: client.allowedGrantTypes,
-    refusals: await server.refusals.list(client.clientId),
-    done: notice.done,
-    problem: refused?.problem,
-  }
-  return respond(request, 'client', {
-    view,
-    json: () => clientToWire(client, users, server),
-    refused,
-    notice,
-  })
-}
-
 /** Shows, changes and deletes a client of the user. */
-export const clientPage = settingsPage({
+export const clientPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/`,
-  show: showClient,
+  page: 'client',
+  view: client,
+  async read(request, refused) {
+    const { server } = request
+    const own = await ownClient(request)
+    const view = clientToWire(own, await own.getUsers(countLimit), server)
+    return {
+      view,
+      async forPage({ secret }) {
+        const isEdit = refused?.params.repeated('name').length === 1
+        const stored = clientForm.stored(view)
+        return {
+          logo: logoUrlOf(own, server),
+          grantTypes: own.allowedGrantTypes,
+          values: refused && isEdit ? clientForm.typed(refused.params) : stored,
+          edit: editState(stored, refused),
+          choices: server.scopes.choices(),
+          hasLogout: server.settings.openidConnect,
+          clientSecret: secret ?? null,
+          endpoints: endpointsOf(server),
+          tryIt: tryIt(own, server, secret ?? null),
+          refusals: await server.refusals.list(own.clientId),
+        }
+      },
+    }
+  },
   form: clientChange,
   keepsDraft: true,
   async change(request, params) {
     const { server, texts } = request
-    const client = await ownClient(request)
+    const before = await ownClient(request)
     const to = addresses(server.ui.links)
     if (params.optional('delete') === 'yes') {
-      checkConfirmation(params, client)
-      await server.clients.delete(client.clientId)
-      return { location: to.applications, notice: { done: texts.done.clientDeleted(client.name) } }
+      checkConfirmation(params, before)
+      await server.clients.delete(before.clientId)
+      return { location: to.applications, notice: { done: texts.done.clientDeleted(before.name) } }
     }
-    const users = await client.getUsers(countLimit)
-    const fields = clientFields(params, request, client)
+    const users = await before.getUsers(countLimit)
+    const fields = clientFields(params, request, before)
     // A public client that becomes confidential needs a secret. For a browser, this request creates the secret. A script
     // has to reset the secret in a separate request.
-    const needsSecret = fields.isConfidential && !client.isConfidential && !request.asJson
-    const { settings } = server
-    const guard: ChangeGuard = (before, losses) =>
-      checkEdit(
-        params,
-        { stored: valuesOf(before, settings), typed: typedClient(params, settings) },
-        losses,
-      )
-    const change = [client.clientId, fields, undefined, guard] as const
+    const needsSecret = fields.isConfidential && !before.isConfidential && !request.asJson
+    const guard: ChangeGuard = (current, losses) => {
+      const stored = clientForm.stored(clientToWire(current, users, server))
+      checkEdit(params, { stored, typed: clientForm.typed(params) }, losses)
+    }
+    const change = [before.clientId, fields, undefined, guard] as const
     const { client: changed, clientSecret: secret } = needsSecret
       ? await server.clients.updateWithSecret(...change)
       : { client: await server.clients.update(...change), clientSecret: undefined }
     return {
-      location: to.client(client.clientId),
+      location: to.client(before.clientId),
       notice: { done: texts.done.clientSaved, ...(secret && { secret }) },
       once: texts.client.secretOnce,
       json: clientToWire(changed, users, server),

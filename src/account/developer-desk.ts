@@ -1,6 +1,6 @@
 import type { Client } from '../model/client.ts'
 import { withQuery } from '../model/redirect-uri.ts'
-import type { ClientView } from '../pages/models/client.ts'
+import type { DeveloperDesk } from '../pages/parts/developer-desk.ts'
 import { advertisedAddresses } from '../protocol/endpoints/token/supported.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import {
@@ -17,7 +17,7 @@ const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 /**
  * Returns the URLs of the endpoints that a client needs, with their names in the metadata of the server (RFC 8414 §2).
  */
-export const endpointsOf = (server: ServerContext): ClientView['endpoints'] => {
+export const endpointsOf = (server: ServerContext): DeveloperDesk['endpoints'] => {
   const { origin, pathname } = new URL(server.issuer)
   const path = `/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`
   const known = Object.entries(advertisedAddresses(server)).filter(([name]) => shown.includes(name))
@@ -44,7 +44,7 @@ export const tryIt = (
   client: Client,
   server: ServerContext,
   secret: string | null,
-): ClientView['tryIt'] => {
+): DeveloperDesk['tryIt'] => {
   const { issuer, settings } = server
   const endpoint = `${issuer}${settings.oauthPrefix}`
   // A link and a short code example cannot create signatures or push authorization requests.

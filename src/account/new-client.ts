@@ -1,30 +1,27 @@
 import { addresses } from '../pages/addresses.ts'
-import { newClient } from '../pages/shapes/clients.ts'
-import { clientFields, emptyClient, typedClient } from './client-form.ts'
-import { isTyped, respond, settingsPage } from './settings-page.ts'
+import { newClient, newClientForm } from '../pages/forms/client.ts'
+import { clientChoices } from '../pages/shapes/clients.ts'
+import { clientFields } from './client-form.ts'
+import { resource } from './resource.ts'
+import { isTyped } from './settings-page.ts'
 import { clientToWire, scopeToWire } from './wire.ts'
 
 /** Registers a client application of the user. */
-export const newClientPage = settingsPage({
+export const newClientPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/new/`,
-  async show(request, refused) {
+  page: 'newClient',
+  view: clientChoices,
+  async read(request, refused) {
     const { server } = request
-    const to = addresses(server.ui.links)
-    const scopes = server.scopes.choices()
-    const view = {
-      action: to.newClient,
-      back: to.clients,
-      values: isTyped(refused)
-        ? typedClient(refused.params, server.settings)
-        : emptyClient(server.settings),
-      scopes,
-      problem: refused?.problem,
+    const choices = server.scopes.choices()
+    return {
+      view: { scopes: choices.map((scope) => scopeToWire(scope, request)) },
+      forPage: () => ({
+        values: isTyped(refused) ? newClientForm.typed(refused.params) : newClientForm.blank,
+        choices,
+        hasLogout: server.settings.openidConnect,
+      }),
     }
-    return respond(request, 'newClient', {
-      view,
-      json: () => ({ scopes: scopes.map((scope) => scopeToWire(scope, request)) }),
-      refused,
-    })
   },
   form: newClient,
   keepsDraft: true,

@@ -12,7 +12,6 @@ import type { ManagedToken } from '../records/tokens/personal-tokens.ts'
 import { backIn } from './arranged-list.ts'
 import { checkEdit, editState } from './edit.ts'
 import { type Changed, showNotice } from './notice.ts'
-import { overlaps } from './overlaps.ts'
 import { chosenExpiry, chosenScopes, expiryChoices } from './personal-token-form.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -54,7 +53,6 @@ export const showPersonalToken = async (
     lastUsedAt: lastUse?.at ?? null,
     lastUsedAddress: lastUse?.address ?? null,
     previousExpires: managed.previousExpires,
-    overlaps,
     usedScopes: unusedOf(managed).length > 0 ? usedOf(managed) : null,
     choices: isExpired(token.expires, server.clock())
       ? null

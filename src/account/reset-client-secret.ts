@@ -3,7 +3,7 @@ import { InvalidField } from '../model/invalid-field.ts'
 import { addresses } from '../pages/addresses.ts'
 import { overlapForm } from '../pages/shapes/clients.ts'
 import { secondsIn } from '../protocol/endpoints/forms/form.ts'
-import { ownClient, showClient } from './client.ts'
+import { clientPage, ownClient } from './client.ts'
 import { settingsPage } from './settings-page.ts'
 import { clientToWire } from './wire.ts'
 
@@ -11,7 +11,7 @@ import { clientToWire } from './wire.ts'
 export const resetClientSecretPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/reset/`,
   isShown: false,
-  show: showClient,
+  show: clientPage.show,
   form: overlapForm,
   async change(request, params) {
     const { server, texts } = request

@@ -1,6 +1,6 @@
+import type { FormProblem } from './form-problem.ts'
 import type { Html } from './html.ts'
 import type { Messages } from './messages/en.ts'
-import type { FormProblem } from './parts/forms.ts'
 
 /** The language of the reader of a page, and the locale for dates and numbers. */
 export interface Reader {

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { addClients } from '../../src/cli/clients.ts'
 import { addTokens } from '../../src/cli/tokens.ts'
-import { newClient } from '../../src/pages/shapes/clients.ts'
+import { newClient } from '../../src/pages/forms/client.ts'
 import { newPersonalToken } from '../../src/pages/shapes/personal-tokens.ts'
 import { optionOf } from './field-options.ts'
 

@@ -76,11 +76,11 @@ describe.each(names)('the page template %s', (name) => {
 describe('an error in a form', () => {
   const { redirectUriNotHttps, confirmName, expiresMissing } = en.problems
   const values = {
-    ...views.newClient.values,
+    ...views.client.values,
     name: 'Typed <name>',
-    redirectUris: 'https://a.example/cb\r\nhttp://b.example/<cb>\r\n',
-    isConfidential: false,
-    defaultScopes: ['user:email'],
+    redirect_uris: 'https://a.example/cb\r\nhttp://b.example/<cb>\r\n',
+    is_confidential: false,
+    default_scopes: ['user:email'],
   }
   const problem = {
     sentence: redirectUriNotHttps,
@@ -88,7 +88,7 @@ describe('an error in a form', () => {
   }
 
   test('is displayed above the form, and next to the field with the invalid line', async () => {
-    const html = await renderPage('newClient', { ...views.newClient, values, problem })
+    const html = await renderPage('client', { ...views.client, values }, { outcome: { problem } })
     expect(html).toContain(
       `<li><a href="#redirect_uris">Redirect URIs</a> Line 2: ${redirectUriNotHttps}</li>`,
     )
@@ -105,7 +105,7 @@ describe('an error in a form', () => {
   })
 
   test('leaves all submitted values in the form', async () => {
-    const html = await renderPage('newClient', { ...views.newClient, values, problem })
+    const html = await renderPage('client', { ...views.client, values }, { outcome: { problem } })
     expect(control(html, 'name')).toContain('value="Typed &lt;name&gt;"')
     expect(html).toContain('>\nhttps://a.example/cb\r\nhttp://b.example/&lt;cb&gt;\r\n</textarea>')
     expect(html).toMatch(/name="is_confidential" value="false" checked/)
@@ -113,13 +113,11 @@ describe('an error in a form', () => {
   })
 
   test('opens the section of the page that contains the error', async () => {
-    const html = await renderPage('client', {
-      ...views.client,
-      problem: {
-        sentence: confirmName,
-        fields: [{ name: 'confirm_name', sentence: confirmName }],
-      },
-    })
+    const problem = {
+      sentence: confirmName,
+      fields: [{ name: 'confirm_name', sentence: confirmName }],
+    }
+    const html = await renderPage('client', views.client, { outcome: { problem } })
     expect(html).toMatch(/<details class="danger" open>[\s\S]*id="confirm_name-problem"/)
   })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type * as clients from '../../pages/shapes/clients.ts'
+import type { clientChange, newClient } from '../../pages/forms/client.ts'
 import * as tokens from '../../pages/shapes/personal-tokens.ts'
 import { component } from '../../pages/shapes/shape.ts'
 import type { Configuration } from '../../protocol/server-context.ts'
@@ -14,7 +14,7 @@ export const newPersonalTokenOf = ({ settings }: Configuration): z.ZodType =>
   )
 
 /** Returns the form of a client for the document. Without OpenID Connect, the server ignores the logout fields. */
-export const clientFormOf = <Form extends typeof clients.newClient | typeof clients.clientChange>(
+export const clientFormOf = <Form extends typeof newClient | typeof clientChange>(
   name: string,
   form: Form,
   { settings }: Configuration,

@@ -1,4 +1,4 @@
-import type { FormProblem } from '../parts/forms.ts'
+import type { FormProblem } from '../form-problem.ts'
 import type { Listed } from './applications.ts'
 
 /** A user in the administration. */

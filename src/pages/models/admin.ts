@@ -1,6 +1,6 @@
 import type { ClientOrigin } from '../../model/entities/client.ts'
 import type { Refusal } from '../../model/refusal.ts'
-import type { FormProblem } from '../parts/forms.ts'
+import type { FormProblem } from '../form-problem.ts'
 import type { ArrangedList } from './list.ts'
 
 /** A client application in the list of administrators. Times are milliseconds since the epoch. */

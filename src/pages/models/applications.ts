@@ -1,4 +1,4 @@
-import type { FormProblem } from '../parts/forms.ts'
+import type { FormProblem } from '../form-problem.ts'
 import type { ArrangedList } from './list.ts'
 
 /** A page of a list. */

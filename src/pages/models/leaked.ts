@@ -1,5 +1,5 @@
+import type { FormProblem } from '../form-problem.ts'
 import type { ActivityItem } from '../parts/activity-row.ts'
-import type { FormProblem } from '../parts/forms.ts'
 
 /** An act on a leaked credential, as the value of the form field `act`. */
 export type LeakActName = 'end' | 'end_application' | 'end_user' | 'disable' | 'log_out'

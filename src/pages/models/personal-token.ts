@@ -1,6 +1,6 @@
 import type { Scope } from '../../model/scope.ts'
+import type { FormProblem } from '../form-problem.ts'
 import type { EditState } from '../parts/edit-form.ts'
-import type { FormProblem } from '../parts/forms.ts'
 
 /** The values of the fields in a personal token's form: the values that the user submitted, or the stored values. */
 export interface PersonalTokenFormValues {
@@ -72,8 +72,6 @@ export interface PersonalTokenView {
   readonly lastUsedAddress: string | null
   /** The expiry of the former value; null without a valid former value. */
   readonly previousExpires: number | null
-  /** The values from which the user chooses `overlap`, in seconds. */
-  readonly overlaps: readonly number[]
   /**
    * The scopes of the token that the guards of the host have required so far. Null if the guards have required all
    * scopes of the token, or no scope yet.

@@ -1,6 +1,6 @@
+import type { FormProblem } from '../form-problem.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { FormProblem } from './forms.ts'
 
 /** Renders the problem of a form. */
 export const alert = (problem: string | undefined): Html =>

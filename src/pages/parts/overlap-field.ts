@@ -3,13 +3,12 @@ import { type Html, html } from '../html.ts'
 import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
 import { durationText } from './times.ts'
 
+/** The durations for which a former secret can remain valid, in seconds: zero, an hour, a day, a week. */
+const overlaps = [0, 3_600, 86_400, 604_800]
+
 /** Renders the field in which the user chooses for how long the former secret or value remains valid. */
 export const overlapField = (
-  {
-    label,
-    overlaps,
-    ...rest
-  }: Omit<Control, 'name'> & { readonly label: string; readonly overlaps: readonly number[] },
+  { label, ...rest }: Omit<Control, 'name'> & { readonly label: string },
   frame: Frame,
 ): Html => {
   const control = { ...rest, name: 'overlap' }

@@ -1,4 +1,5 @@
 import type { Scope } from '../../model/scope.ts'
+import type { FormProblem } from '../form-problem.ts'
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import type {
@@ -8,15 +9,7 @@ import type {
   PersonalTokenFormValues,
 } from '../models/personal-token.ts'
 import { type EditedField, sorted } from './edit-form.ts'
-import {
-  described,
-  type FormProblem,
-  hintOf,
-  invalid,
-  problemOf,
-  problemsOf,
-  textField,
-} from './forms.ts'
+import { described, hintOf, invalid, problemOf, problemsOf, textField } from './forms.ts'
 import { scopeChoices } from './scopes.ts'
 import { day, dayText, durationText } from './times.ts'
 

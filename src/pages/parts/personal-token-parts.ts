@@ -56,7 +56,7 @@ export const rotateForm = (view: PersonalTokenView, frame: Frame): Html => {
 <form method="post" action="${view.rotateAction}">
 ${formId(frame)}
 <p>${texts.rotateAbout}</p>
-${overlapField({ label: texts.overlap, hint: texts.overlapHint, overlaps: view.overlaps, problem: view.problem }, frame)}
+${overlapField({ label: texts.overlap, hint: texts.overlapHint, problem: view.problem }, frame)}
 <p class="actions"><button type="submit">${texts.rotateSubmit}</button></p>
 </form>
 </details>`

@@ -1,6 +1,6 @@
+import type { FormProblem } from '../form-problem.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { FormProblem } from './forms.ts'
 import { alert } from './notices.ts'
 
 /** Renders the problem of a form. If the user searched for a secret, adds a link to the page for leaked secrets. */

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { applicationKinds } from '../../model/application-kind.ts'
 import { maxOverlap } from '../../model/overlap.ts'
-import { formFlag, formList, formName, formText, seconds } from './form-fields.ts'
+import { seconds } from './form-fields.ts'
 import { count, flag, nameShapes, text, time } from './shape.ts'
 
 export const scope = z.strictObject({ id: text, help_text: text, group: text })
@@ -44,52 +43,6 @@ export const client = z.strictObject({
 export const clientWithSecret = client.extend({
   client_secret: text.optional().describe('Returned only once, and not for a public client.'),
 })
-
-const logoutFields = {
-  post_logout_redirect_uris: formList
-    .optional()
-    .describe('A list, or a text with one URI per line, to which users return after a logout.'),
-  backchannel_logout_uri: formText
-    .optional()
-    .describe('Empty, or the https URL that receives a logout token when a login ends.'),
-}
-
-const fields = {
-  name: formName,
-  description: formText.optional(),
-  website: formText.optional().describe('Empty, or a URL that starts with https://.'),
-  logo_uri: formText
-    .optional()
-    .describe(
-      'Empty, or the https URL of a logo. The pages show the image after an administrator has verified the client.',
-    ),
-  redirect_uris: formList
-    .optional()
-    .describe('A list, or a text with one URI per line. The first URI is the default.'),
-  is_confidential: formFlag
-    .optional()
-    .describe('False for an application that cannot keep a secret. The default is true.'),
-  default_scopes: formList.optional(),
-  optional_scopes: formList.optional(),
-  ...logoutFields,
-}
-
-export const newClient = z.looseObject({
-  ...fields,
-  application_type: z
-    .enum(applicationKinds)
-    .optional()
-    .describe('Sets the grants of the client, and its type if `is_confidential` is omitted.'),
-})
-
-export const clientChange = z
-  .looseObject({
-    ...fields,
-    name: fields.name.optional(),
-    delete: formText.optional().describe('`yes` deletes the client.'),
-    confirm_name: formText.optional().describe('The name of the client, to confirm its deletion.'),
-  })
-  .describe('An omitted field is not changed, including an omitted list in a form.')
 
 export const overlapForm = z.looseObject({
   overlap: seconds(maxOverlap)

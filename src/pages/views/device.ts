@@ -1,7 +1,8 @@
+import type { FormProblem } from '../form-problem.ts'
 import type { PageTemplate } from '../frame.ts'
 import { filled, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { csrf, type FormProblem, textField } from '../parts/forms.ts'
+import { csrf, textField } from '../parts/forms.ts'
 import { formAlert } from '../parts/notices.ts'
 
 /** The view of the page on which a user enters the code that a device shows. */

@@ -1,8 +1,9 @@
 import type { UserLinkPurpose } from '../../model/user-link.ts'
+import type { FormProblem } from '../form-problem.ts'
 import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { csrf, type FormProblem, textField } from '../parts/forms.ts'
+import { csrf, textField } from '../parts/forms.ts'
 import { formAlert } from '../parts/notices.ts'
 
 /** The view of the page that a link in an e-mail opens. */

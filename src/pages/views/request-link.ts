@@ -1,7 +1,8 @@
+import type { FormProblem } from '../form-problem.ts'
 import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { type FormProblem, formId, textField } from '../parts/forms.ts'
+import { formId, textField } from '../parts/forms.ts'
 import { done, formAlert } from '../parts/notices.ts'
 
 /** The view of the page on which a visitor requests a link by e-mail. */

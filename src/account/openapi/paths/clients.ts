@@ -1,3 +1,4 @@
+import { clientChange, newClient } from '../../../pages/forms/client.ts'
 import * as applications from '../../../pages/shapes/applications.ts'
 import * as clients from '../../../pages/shapes/clients.ts'
 import * as shape from '../../../pages/shapes/shape.ts'
@@ -67,7 +68,7 @@ export const clientPaths = (server: ServerContext): Described => {
       post: change(server, {
         id: 'createClient',
         summary: 'Registers a client application',
-        body: clientFormOf('NewClient', clients.newClient, server),
+        body: clientFormOf('NewClient', newClient, server),
         response: [201, 'The client with its secret.', clients.clientWithSecret],
       }),
     },
@@ -83,7 +84,7 @@ export const clientPaths = (server: ServerContext): Described => {
         id: 'changeClient',
         summary: 'Changes or deletes a client application',
         finds: true,
-        body: clientFormOf('ClientChange', clients.clientChange, server),
+        body: clientFormOf('ClientChange', clientChange, server),
         isBodyOptional: true,
         response: [
           200,

@@ -2,9 +2,9 @@ import type { HttpRequest } from '../../../http/request.ts'
 import { InvalidField, InvalidFields } from '../../../model/invalid-field.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
+import type { FormProblem } from '../../../pages/form-problem.ts'
 import type { Reader } from '../../../pages/frame.ts'
 import type { Messages } from '../../../pages/messages/en.ts'
-import type { FormProblem } from '../../../pages/parts/forms.ts'
 import { type FormShape, formOfJson } from './json-form.ts'
 
 /** The maximum number of fields. A form contains two checkboxes for each scope, and an application may have many scopes. */
