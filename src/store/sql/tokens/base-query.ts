@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import { tokenCodec } from '../../../model/entities/token.ts'
+import type { StoredToken } from '../../contract/tokens.ts'
 import { byKey, type Handle } from '../handle.ts'
 import { isThere, userSource } from '../user-source.ts'
 
@@ -29,3 +31,19 @@ export type LiveTokens = ReturnType<typeof liveTokens>
 // Do not join with the plain column: PostgreSQL would infer `is not null`, and might scan a whole partial index of this
 // column.
 export const authorizationId = sql`coalesce(${sql.ref('t.authorization_id')}, 0)`
+
+/** The columns of a token, with the current ID of its client, which is a column of another table. */
+export type JoinedToken = Parameters<typeof tokenCodec.fromRow>[0] & LastUse
+
+interface LastUse {
+  readonly last_used_at: number | null
+  readonly last_used_address: string | null
+}
+
+export const fromRow = (row: JoinedToken): StoredToken => ({
+  ...tokenCodec.fromRow(row),
+  lastUse:
+    row.last_used_at === null
+      ? null
+      : { at: row.last_used_at, address: row.last_used_address ?? '' },
+})

@@ -12,8 +12,7 @@ import { byKey, type Handle, isAmong, keyOf, unindexed } from '../handle.ts'
 import type { ListQueries } from '../listed.ts'
 import type { Tables } from '../tables.ts'
 import { userSource } from '../user-source.ts'
-import { authorizationId, type LiveTokens } from './base-query.ts'
-import { fromRow, type JoinedToken } from './columns.ts'
+import { authorizationId, fromRow, type JoinedToken, type LiveTokens } from './base-query.ts'
 
 const authorizedFromRow = (
   row: JoinedToken & {

@@ -3,8 +3,7 @@ import { split } from '../../../model/entities/field.ts'
 import type { PersonalTokenRow, TokenLists, TokenStore } from '../../contract/tokens.ts'
 import { byKey, type Handle, holds } from '../handle.ts'
 import type { ListQueries } from '../listed.ts'
-import type { LiveTokens } from './base-query.ts'
-import { fromRow, type JoinedToken } from './columns.ts'
+import { fromRow, type JoinedToken, type LiveTokens } from './base-query.ts'
 
 const personalFromRow = (
   row: JoinedToken & {

@@ -4,8 +4,7 @@ import type { UserId } from '../../../model/user.ts'
 import type { TokenStore, TokenWithState } from '../../contract/tokens.ts'
 import { byKey, type Handle, lookup, onceFor } from '../handle.ts'
 import { isTrue, type JoinedUser, joinedUser, userColumnsOf } from '../user-source.ts'
-import { authorizationId, type LiveTokens } from './base-query.ts'
-import { fromRow, type JoinedToken } from './columns.ts'
+import { authorizationId, fromRow, type JoinedToken, type LiveTokens } from './base-query.ts'
 
 interface StateRow extends JoinedToken, JoinedUser {
   readonly client_name: string
