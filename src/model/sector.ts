@@ -29,6 +29,8 @@ export type SectorClient = Pick<Client, 'metadata' | 'redirectUris' | 'origin' |
  * @param received the redirect URI that received the code or the token; undefined for a grant without a redirect
  */
 export const sectorOf = (client: SectorClient, received?: string): string | null => {
+  // Most clients have public subjects, so avoid parsing their metadata.
+  if (!client.metadata.includes('pairwise')) return null
   const { subject_type, sector_identifier_uri: uri } = keptMetadata(client)
   if (subject_type !== 'pairwise') return null
   const own = `client ${client.clientId}`

@@ -3,7 +3,7 @@ import { checkDpopProof, type DpopProof, InvalidProof } from '../../crypto/dpop-
 import { signatureAlgorithms } from '../../crypto/jose.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { PresentedToken } from '../../model/auth.ts'
-import { hasImposed } from '../../model/client-metadata.ts'
+import { hasImposed } from '../../model/client.ts'
 import { foreignKeyProblem } from '../../model/foreign-key.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Redemption } from '../../model/redemption.ts'

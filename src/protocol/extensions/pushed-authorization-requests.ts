@@ -6,8 +6,7 @@ import type { ServerContext, Throttling } from '../server-context.ts'
 // RFC 9126: OAuth 2.0 Pushed Authorization Requests
 
 import type { HttpRequest } from '../../http/request.ts'
-import { type Client, isTrusted } from '../../model/client.ts'
-import { hasImposed } from '../../model/client-metadata.ts'
+import { type Client, hasImposed, isTrusted } from '../../model/client.ts'
 import { networkOf } from '../../model/network.ts'
 import { ExpiredRequest, OAuthError } from '../../model/oauth-error.ts'
 import { Parameters } from '../../model/parameters.ts'

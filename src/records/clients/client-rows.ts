@@ -72,8 +72,11 @@ export const openClient = async (
   row: ClientWithOwner,
   context: RecordsContext,
 ): Promise<Client | undefined> => {
+  const { clientId, userId } = row.fields
+  const known = context.intact.clients.get(row)
+  // The row contains the owner. A refused owner is not cached, so that every request reports it.
+  if (known && context.users.areInStore && (known.owner?.id ?? null) === userId) return known
   const owner = await userOfRow(row.fields, row.owner, context)
-  const { clientId } = row.fields
   return intactClient(row, owner, context) ?? refusedRow('client', row.seal, { clientId }, context)
 }
 

@@ -236,7 +236,7 @@ export const lookup = <Row>(
   build: (match: Match) => { compile(): CompiledQuery<Row> },
   keyOf: (row: Row) => string,
 ): Find<Row> => {
-  const { hot, read } = handle
+  const { hot, read, inTransaction } = handle
   if (hot) {
     const [one, many] = [build(matchesOne).compile(), build(matchesMany).compile()]
     return cachingUnchanged(hot.lookup({ one, many, keyOf }))
@@ -244,7 +244,8 @@ export const lookup = <Row>(
   const find = prepared(handle, read, name, (key) =>
     build((column) => sql`${sql.ref(column)} = ${key}`),
   )
-  return async (key) => (await find(key)).rows[0]
+  const alone = async (key: string) => (await find(key)).rows[0]
+  return inTransaction ? alone : cachingUnchanged(alone)
 }
 
 /** The maximum number of cached rows per look-up. */
