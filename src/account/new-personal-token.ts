@@ -1,41 +1,52 @@
 import { validName } from '../model/field-rules.ts'
 import { checkAll } from '../model/invalid-field.ts'
 import { withoutOpenidScopes } from '../model/openid-scopes.ts'
-import type { Parameters } from '../model/parameters.ts'
 import { addresses } from '../pages/addresses.ts'
-import type { ExpiryChoices, PersonalTokenFormValues } from '../pages/models/personal-token.ts'
-import { newPersonalToken } from '../pages/shapes/personal-tokens.ts'
+import {
+  type ExpiryChoices,
+  newPersonalToken,
+  type TokenValues,
+  tokenForm,
+} from '../pages/forms/personal-token.ts'
+import { personalTokenChoices } from '../pages/shapes/personal-tokens.ts'
 import { listIn, textIn } from '../protocol/endpoints/forms/form.ts'
 import { endingOf } from '../records/tokens/end-tokens.ts'
-import { chosenScopes, defaultExpiry, expiresInOf, expiryChoices } from './personal-token-form.ts'
-import { isTyped, respond, settingsPage } from './settings-page.ts'
+import {
+  chosenScopes,
+  defaultExpiry,
+  expiresInOf,
+  expiryChoices,
+  typedExpiry,
+} from './personal-token-form.ts'
+import { resource } from './resource.ts'
+import { isTyped } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { personalTokenToWire, scopeToWire } from './wire.ts'
 
 /** Creates a personal token of the user. */
-export const newPersonalTokenPage = settingsPage({
+export const newPersonalTokenPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/new/`,
-  async show(request, refused) {
+  page: 'newPersonalToken',
+  view: personalTokenChoices,
+  async read(request, refused) {
     const { server } = request
-    const to = addresses(server.ui.links)
-    const scopes = withoutOpenidScopes(server.scopes.choices())
-    const choices = expiryChoices(request, server.clock())
-    const isRefused = isTyped(refused)
-    const values = isRefused ? typedValues(refused.params, request) : linkedValues(request, choices)
-    const view = {
-      action: to.newToken,
-      back: to.tokens,
-      values,
-      scopes,
-      choices,
-      isPrefilled: !isRefused && isFilledIn(values),
-      problem: refused?.problem,
+    const choices = withoutOpenidScopes(server.scopes.choices())
+    const scopes = choices.map((scope) => scopeToWire(scope, request))
+    const expiryChoicesNow = expiryChoices(request, server.clock())
+    return {
+      view: { scopes, last_day: expiryChoicesNow.lastDay },
+      forPage() {
+        const isRefused = isTyped(refused)
+        const values = isRefused
+          ? {
+              ...tokenForm.typed(refused.params),
+              ...typedExpiry(refused.params, defaultExpiry(request)),
+            }
+          : linkedValues(request, expiryChoicesNow)
+        const isPrefilled = !isRefused && isFilledIn(values)
+        return { values, choices, expiryChoices: expiryChoicesNow, isPrefilled }
+      },
     }
-    const json = () => ({
-      scopes: scopes.map((scope) => scopeToWire(scope, request)),
-      last_day: choices.lastDay,
-    })
-    return respond(request, 'newPersonalToken', { view, json, refused })
   },
   form: newPersonalToken,
   keepsDraft: true,
@@ -74,28 +85,14 @@ export const newPersonalTokenPage = settingsPage({
 })
 
 // Ignores the expiry, because the form always preselects an expiry.
-const isFilledIn = ({ expiry: _, expires: __, ...values }: PersonalTokenFormValues): boolean =>
+const isFilledIn = ({ expiry: _, expires: __, ...values }: TokenValues): boolean =>
   Object.values(values).some(({ length }) => length > 0)
-
-const typedValues = (params: Parameters, request: SettingsRequest): PersonalTokenFormValues => {
-  const expires = params.repeated('expires')[0] ?? ''
-  const expiry = params.repeated('expiry')[0] ?? defaultExpiry(request)
-  return {
-    name: params.repeated('name')[0] ?? '',
-    scopes: listIn(params, 'scopes'),
-    expiry: expires === '' ? expiry : 'day',
-    expires,
-  }
-}
 
 /**
  * Returns the values with which a link such as `tokens/new/?name=Backup&scopes=notes:read&expires_in=30` pre-fills the
  * form. Omits scopes and days that the form does not offer.
  */
-const linkedValues = (
-  request: SettingsRequest,
-  { presets }: ExpiryChoices,
-): PersonalTokenFormValues => {
+const linkedValues = (request: SettingsRequest, { presets }: ExpiryChoices): TokenValues => {
   const { http, server } = request
   const params = http.queryParameters()
   const asked = params.repeated('scopes').flatMap((scopes) => scopes.split(/[ ,]/))

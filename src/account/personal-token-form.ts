@@ -2,8 +2,7 @@ import { endOfDay, knownTimeZone } from '../model/end-of-day.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { ScopeDoesNotExists } from '../model/scope.ts'
-import type { ExpiryChoices } from '../pages/models/personal-token.ts'
-import { dayPattern, timePattern } from '../pages/shapes/personal-tokens.ts'
+import { dayPattern, type ExpiryChoices, timePattern } from '../pages/forms/personal-token.ts'
 import type { Configuration } from '../protocol/server-context.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
@@ -48,6 +47,12 @@ export const defaultExpiry = ({ server }: SettingsRequest): string => {
   const seconds = defaultLifetime(server)
   if (seconds === 0) return 'never'
   return seconds < 86_400 ? 'day' : String(Math.floor(seconds / 86_400))
+}
+
+/** Returns the expiry that the user submitted. @param otherwise the choice if the form contains none */
+export const typedExpiry = (params: Parameters | undefined, otherwise: string) => {
+  const expires = params?.repeated('expires')[0] ?? ''
+  return { expiry: expires === '' ? (params?.repeated('expiry')[0] ?? otherwise) : 'day', expires }
 }
 
 /**

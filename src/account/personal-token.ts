@@ -4,16 +4,16 @@ import { withoutOpenidScopes } from '../model/openid-scopes.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { isExpired, type Token } from '../model/token.ts'
 import { addresses } from '../pages/addresses.ts'
-import type { EditedToken } from '../pages/models/personal-token.ts'
-import { personalTokenChange } from '../pages/shapes/personal-tokens.ts'
+import { type EditedToken, personalTokenChange, tokenForm } from '../pages/forms/personal-token.ts'
+import { personalToken } from '../pages/shapes/personal-tokens.ts'
 import { listIn, textIn } from '../protocol/endpoints/forms/form.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import type { ManagedToken } from '../records/tokens/personal-tokens.ts'
 import { backIn } from './arranged-list.ts'
 import { checkEdit, editState } from './edit.ts'
-import { type Changed, showNotice } from './notice.ts'
-import { chosenExpiry, chosenScopes, expiryChoices } from './personal-token-form.ts'
-import { type Refused, respond, settingsPage } from './settings-page.ts'
+import type { Changed } from './notice.ts'
+import { chosenExpiry, chosenScopes, expiryChoices, typedExpiry } from './personal-token-form.ts'
+import { resource } from './resource.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { tokenIdOf } from './settings-request.ts'
 import { inShell } from './snippets.ts'
@@ -27,94 +27,56 @@ export const ownToken = async (request: SettingsRequest): Promise<ManagedToken> 
   return managed
 }
 
-/** Shows a personal token of the user. If the form was refused, the page shows the submitted values. */
-export const showPersonalToken = async (
-  request: SettingsRequest,
-  refused?: Refused,
-): Promise<Response> => {
-  const { server } = request
-  await server.operations.flushTokenUses()
-  const managed = await ownToken(request)
-  const { token, name, lastFour, lastUse } = managed
-  const notice = await showNotice(request)
-  const { done, secret } = notice
-  const to = addresses(server.ui.links)
-  const isEdit = refused?.params.repeated('name').length === 1
-  const stored = editedOf(managed)
-  const view = {
-    action: to.token(token.id),
-    back: to.tokens,
-    rotateAction: to.rotate(token.id),
-    name,
-    lastFour,
-    createdAt: token.createdAt,
-    expires: token.expires,
-    isExpired: isExpired(token.expires, server.clock()),
-    lastUsedAt: lastUse?.at ?? null,
-    lastUsedAddress: lastUse?.address ?? null,
-    previousExpires: managed.previousExpires,
-    usedScopes: unusedOf(managed).length > 0 ? usedOf(managed) : null,
-    choices: isExpired(token.expires, server.clock())
-      ? null
-      : expiryChoices(request, token.createdAt),
-    values: {
-      ...(refused && isEdit ? typedToken(refused.params) : { name, scopes: stored.scopes }),
-      ...typedExpiry(isEdit ? refused?.params : undefined),
-    },
-    edit: editState(stored, refused),
-    typed: refused?.isConflict ? typedEdit(request, refused.params, managed) : stored,
-    scopes: withoutOpenidScopes(server.scopes.choices(), token.scopes),
-    fresh: secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, request) },
-    done,
-    problem: refused?.problem,
-  }
-  return respond(request, 'personalToken', {
-    view,
-    json: () => personalTokenToWire(managed),
-    refused,
-    notice,
-  })
-}
-
-const typedToken = (params: Parameters) => ({
-  name: params.repeated('name')[0] ?? '',
-  scopes: listIn(params, 'scopes'),
-})
-
-const editedOf = ({ token, name }: ManagedToken): EditedToken => ({
-  name,
-  scopes: token.getVisibleScopes(),
-  expires: token.expires,
-})
-
 /** Returns the values that the token would have after the submitted change. @throws InvalidField */
 const typedEdit = (
   request: SettingsRequest,
   params: Parameters,
-  { token }: { readonly token: Pick<Token, 'expires' | 'createdAt'> },
+  token: Pick<Token, 'expires' | 'createdAt'>,
 ): EditedToken => {
   const chosen = chosenExpiry(params, request, token.createdAt)
-  const expires = chosen === undefined ? token.expires : chosen
+  const expires = iso(chosen === undefined ? token.expires : chosen)
+  const stored = iso(token.expires)
   // Compare only the days, because the same choice in two tabs, such as 90 days, results in times a few seconds apart.
-  const isSame = expires !== null && token.expires !== null && sameDay(expires, token.expires)
-  return { ...typedToken(params), expires: isSame ? token.expires : expires }
+  const isSame = expires?.slice(0, 10) === stored?.slice(0, 10)
+  return { ...tokenForm.typed(params), expires: isSame ? stored : expires }
 }
 
-const sameDay = (a: number, b: number): boolean =>
-  Math.floor(a / 86_400_000) === Math.floor(b / 86_400_000)
-
-const typedExpiry = (params: Parameters | undefined) => {
-  const expires = params?.repeated('expires')[0] ?? ''
-  return { expiry: expires === '' ? (params?.repeated('expiry')[0] ?? 'keep') : 'day', expires }
-}
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 const curlOf = (accessToken: string, { server }: SettingsRequest): string =>
   `curl -H 'Authorization: Bearer ${accessToken}' ${inShell(`${server.issuer}${server.settings.oauthPrefix}/ping`)}`
 
 /** Shows, changes and deletes a personal token of the user. */
-export const personalTokenPage = settingsPage({
+export const personalTokenPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/`,
-  show: showPersonalToken,
+  page: 'personalToken',
+  view: personalToken,
+  async read(request, refused) {
+    const { server } = request
+    await server.operations.flushTokenUses()
+    const managed = await ownToken(request)
+    const { token } = managed
+    const view = personalTokenToWire(managed)
+    return {
+      view,
+      forPage({ secret }) {
+        const params = refused?.params.repeated('name').length === 1 ? refused.params : undefined
+        const stored = { ...tokenForm.stored(view), expires: view.expires }
+        return {
+          values: {
+            ...(params ? tokenForm.typed(params) : tokenForm.stored(view)),
+            ...typedExpiry(params, 'keep'),
+          },
+          choices: withoutOpenidScopes(server.scopes.choices(), token.scopes),
+          expiryChoices: expiryChoices(request, token.createdAt),
+          edit: editState(stored, refused),
+          typed: refused?.isConflict ? typedEdit(request, refused.params, token) : stored,
+          fresh:
+            secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, request) },
+        }
+      },
+    }
+  },
   form: personalTokenChange,
   keepsDraft: true,
   async change(request, params) {
@@ -165,9 +127,12 @@ export const personalTokenPage = settingsPage({
       ...(expires !== undefined && { expires }),
     }
     await server.personalTokens.update(managed, changes, (before) => {
-      const { expires } = before
-      const stored = { name: before.name, scopes: server.scopes.visible(before.scopes), expires }
-      checkEdit(params, { stored, typed: typedEdit(request, params, { token: before }) })
+      const scopes = server.scopes.visible(before.scopes)
+      const stored = {
+        ...tokenForm.stored({ name: before.name, scopes }),
+        expires: iso(before.expires),
+      }
+      checkEdit(params, { stored, typed: typedEdit(request, params, before) })
     })
     return saved(request, managed, texts.done.tokenSaved)
   },

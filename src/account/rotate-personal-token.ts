@@ -3,7 +3,7 @@ import { addresses } from '../pages/addresses.ts'
 import { overlapForm } from '../pages/shapes/clients.ts'
 import { secondsIn } from '../protocol/endpoints/forms/form.ts'
 import { endingOf } from '../records/tokens/end-tokens.ts'
-import { ownToken, showPersonalToken } from './personal-token.ts'
+import { ownToken, personalTokenPage } from './personal-token.ts'
 import { settingsPage } from './settings-page.ts'
 import { personalTokenToWire } from './wire.ts'
 
@@ -11,7 +11,7 @@ import { personalTokenToWire } from './wire.ts'
 export const rotatePersonalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/rotate/`,
   isShown: false,
-  show: showPersonalToken,
+  show: personalTokenPage.show,
   form: overlapForm,
   async change(request, params) {
     const { server, texts } = request

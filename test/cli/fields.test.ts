@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { addClients } from '../../src/cli/clients.ts'
 import { addTokens } from '../../src/cli/tokens.ts'
 import { newClient } from '../../src/pages/forms/client.ts'
-import { newPersonalToken } from '../../src/pages/shapes/personal-tokens.ts'
+import { newPersonalToken } from '../../src/pages/forms/personal-token.ts'
 import { optionOf } from './field-options.ts'
 
 test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { clientToWire, personalTokenToWire } from '../../src/account/wire.ts'
 import { newClient } from '../../src/pages/forms/client.ts'
-import { newPersonalToken } from '../../src/pages/shapes/personal-tokens.ts'
+import { newPersonalToken } from '../../src/pages/forms/personal-token.ts'
 import { values } from '../pages/api/form-values.ts'
 import { optionOf } from './field-options.ts'
 import { declareScopes, workplace } from './workplace.ts'

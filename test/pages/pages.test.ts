@@ -126,11 +126,11 @@ describe('an error in a form', () => {
     expect(control(await renderPage('newPersonalToken', view), 'expires')).not.toContain('max=')
     const lastDay = '2027-10-18'
     const sentence = expiresMissing('18 Oct 2027')
-    const html = await renderPage('newPersonalToken', {
-      ...view,
-      choices: { ...view.choices, mayNeverExpire: false, lastDay },
-      problem: { sentence, fields: [{ name: 'expires', sentence }] },
-    })
+    const html = await renderPage(
+      'newPersonalToken',
+      { ...view, expiryChoices: { ...view.expiryChoices, mayNeverExpire: false, lastDay } },
+      { outcome: { problem: { sentence, fields: [{ name: 'expires', sentence }] } } },
+    )
     expect(control(html, 'expires')).toMatch(/min="2026-10-18" max="2027-10-18"/)
     expect(html).not.toContain('value="never"')
     expect(html).toMatch(/value="day" checked/)
@@ -139,9 +139,9 @@ describe('an error in a form', () => {
 
   test('shows an error of the expiry date beside the date, before the other choices [T3175]', async () => {
     const sentence = en.problems.expiresInPast
-    const html = await renderPage('newPersonalToken', {
-      ...views.newPersonalToken,
-      problem: { sentence, fields: [{ name: 'expires', sentence }] },
+    const problem = { sentence, fields: [{ name: 'expires', sentence }] }
+    const html = await renderPage('newPersonalToken', views.newPersonalToken, {
+      outcome: { problem },
     })
     const [, day = ''] = /<div class="day">([\s\S]*?)<\/div>/.exec(html) ?? []
     expect(day).toContain('id="expires-problem"')

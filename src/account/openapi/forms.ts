@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { clientChange, newClient } from '../../pages/forms/client.ts'
-import * as tokens from '../../pages/shapes/personal-tokens.ts'
+import { expires, newPersonalToken } from '../../pages/forms/personal-token.ts'
 import { component } from '../../pages/shapes/shape.ts'
 import type { Configuration } from '../../protocol/server-context.ts'
 
@@ -9,8 +9,8 @@ export const newPersonalTokenOf = ({ settings }: Configuration): z.ZodType =>
   component(
     'NewPersonalToken',
     settings.tokenPersonalMaxExpiresIn === 0
-      ? tokens.newPersonalToken
-      : tokens.newPersonalToken.extend({ expires: tokens.expires.optional() }),
+      ? newPersonalToken
+      : newPersonalToken.extend({ expires: expires.optional() }),
   )
 
 /** Returns the form of a client for the document. Without OpenID Connect, the server ignores the logout fields. */

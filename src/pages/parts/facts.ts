@@ -34,13 +34,18 @@ export const countText = (frame: Frame, count: number): string =>
 /** Returns a row with the time of the last use and, if known, the IP address. */
 export const lastUsed = (
   frame: Frame,
-  used: { readonly lastUsedAt: number | null; readonly lastUsedAddress?: string | null },
+  used:
+    | { readonly last_used_at: string | null; readonly last_used_address?: string | null }
+    | { readonly lastUsedAt: number | null; readonly lastUsedAddress?: string | null },
 ): Fact => {
   const texts = frame.texts.facts
-  if (used.lastUsedAt === null) return [texts.lastUsed, texts.neverUsed]
-  const { lastUsedAddress: address = null } = used
+  const [at, address = null] =
+    'last_used_at' in used
+      ? [used.last_used_at, used.last_used_address]
+      : [used.lastUsedAt, used.lastUsedAddress]
+  if (at === null) return [texts.lastUsed, texts.neverUsed]
   const from = address === null ? '' : html` <bdi>${texts.from(address)}</bdi>`
-  return [texts.lastUsed, html`${time(frame, used.lastUsedAt)}${from}`]
+  return [texts.lastUsed, html`${time(frame, at)}${from}`]
 }
 
 /** Renders a status as a small label. */

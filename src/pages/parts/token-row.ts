@@ -47,10 +47,11 @@ export const tokenRow = (
 }
 
 /** Renders a label for an expired token, and for a token that expires within a week; nothing for other tokens. */
-export const expiryBadge = (expires: number | null, frame: Frame): Html | string => {
+export const expiryBadge = (expires: number | string | null, frame: Frame): Html | string => {
   const { facts: texts } = frame.texts
   if (expires === null) return ''
-  if (expires <= frame.now) return badge(texts.expired, 'bad')
-  const days = daysUntil(frame, expires)
+  const at = new Date(expires).getTime()
+  if (at <= frame.now) return badge(texts.expired, 'bad')
+  const days = daysUntil(frame, at)
   return days.count > soon ? '' : badge(texts.expiresSoon(days.text), 'care')
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { scope } from './clients.ts'
-import { formList, formName, formText, noText } from './form-fields.ts'
 import { id, nameShapes, text, time } from './shape.ts'
 
 const day = z.string().meta({ format: 'date' })
@@ -34,53 +33,8 @@ export const personalTokenWithValue = personalToken.extend({
   access_token: text.describe('Returned only once.'),
 })
 
-/** The syntax of an expiry day. The token expires at the end of this day. */
-export const dayPattern = /^\d{4}-\d\d-\d\d$/
-export const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/
-
-const timeZone = formText
-  .optional()
-  .describe('The time zone in which a day in `expires` ends, such as Europe/Berlin; default: UTC.')
-const expiry = formText
-  .optional()
-  .describe(
-    'A number of days, `never`, or `day` for the day in `expires`. In a change, also `keep`.',
-  )
-
-export const expires = formText
-  .meta({ pattern: `${dayPattern.source}|${timePattern.source}` })
-  .describe('A time, or a day such as 2027-01-31. A token expires at the end of its day.')
-
-export const newPersonalToken = z.looseObject({
-  name: formName,
-  scopes: formList.optional(),
-  expires: z
-    .union([expires, noText], { error: 'a text or null' })
-    .optional()
-    .describe('Null: the token does not expire. Omitted: the default lifetime of the server.'),
-  expiry,
-  time_zone: timeZone,
-})
-
-export const personalTokenChange = z
-  .looseObject({
-    name: formName.optional(),
-    scopes: formList.optional(),
-    expires: z
-      .union([expires, noText], { error: 'a text or null' })
-      .optional()
-      .describe('Null: the token does not expire.'),
-    expiry,
-    time_zone: timeZone,
-    end_former: formText.optional().describe('`yes` revokes the previous value.'),
-    reduce: formText.optional().describe('`yes` removes the scopes that no guard required.'),
-    delete: formText.optional().describe('`yes` deletes the token.'),
-  })
-  .describe('In JSON, an omitted field is not changed.')
-
 nameShapes({
   PersonalTokenChoices: personalTokenChoices,
   PersonalToken: personalToken,
   PersonalTokenWithValue: personalTokenWithValue,
-  PersonalTokenChange: personalTokenChange,
 })

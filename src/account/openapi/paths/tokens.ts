@@ -1,3 +1,4 @@
+import { personalTokenChange } from '../../../pages/forms/personal-token.ts'
 import * as applications from '../../../pages/shapes/applications.ts'
 import * as clients from '../../../pages/shapes/clients.ts'
 import * as tokens from '../../../pages/shapes/personal-tokens.ts'
@@ -78,7 +79,7 @@ export const tokenPaths = (server: ServerContext): Described => {
         id: 'changePersonalToken',
         summary: 'Changes or deletes a personal token',
         finds: true,
-        body: tokens.personalTokenChange,
+        body: personalTokenChange,
         isBodyOptional: true,
         response: [
           200,
