@@ -10,8 +10,8 @@ import { UserAgent } from '../support/user-agent.ts'
 const texts: TextOverrides = {
   en: { login: { title: 'Enter <b>', submit: "Let's go" } },
   de: { login: { title: 'Hinein' }, scopes: { helpTexts: { 'user:email': 'Adresse sehen' } } },
-  nl: {
-    login: { title: 'Inloggen' },
+  eo: {
+    login: { title: 'Ensaluti' },
     list: { entries: '{count, plural, one {# item} other {# items}}' },
   },
   he: { login: { title: 'כניסה' } },
@@ -44,18 +44,18 @@ describe('a server with the option texts', () => {
 
   test('offers a new language, which is English where a text is missing [T4825]', async () => {
     for (const [accepted, query] of [
-      ['nl-BE, en;q=0.5', ''],
-      ['en', '?ui_locales=tlh%20nl'],
+      ['eo-BE, en;q=0.5', ''],
+      ['en', '?ui_locales=tlh%20eo'],
     ] as const) {
       const [language, html] = await login(accepted, query)
-      expect(language).toBe('nl')
-      expect(html).toMatch(/<html lang="nl" dir="ltr" data-locale="nl(?:-BE)?">/)
-      expect(html).toContain('<h1>Inloggen</h1>')
+      expect(language).toBe('eo')
+      expect(html).toMatch(/<html lang="eo" dir="ltr" data-locale="eo(?:-[A-Z]{2})?">/)
+      expect(html).toContain('<h1>Ensaluti</h1>')
       expect(html).toContain(textsIn('en').login.email)
     }
     const metadata = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
     const { ui_locales_supported: locales } = (await metadata.json()) as Record<string, string[]>
-    expect(locales).toEqual(expect.arrayContaining(['en', 'de', 'nl', 'he']))
+    expect(locales).toEqual(expect.arrayContaining(['en', 'de', 'eo', 'he']))
     expect(locales?.[0]).toBe('en')
   })
 
@@ -81,8 +81,11 @@ describe('textsWith()', () => {
   })
 
   test('uses the plural forms of the language, and English forms for an English text', async () => {
-    const { list, applications } = await textsWith(texts).messagesIn('nl')
-    expect([1, 12_345].map((count) => list.entries(count))).toEqual(['1 item', '12.345 items'])
+    const { list, applications } = await textsWith(texts).messagesIn('eo')
+    expect([1, 12_345].map((count) => list.entries(count))).toEqual([
+      '1 item',
+      `${(12_345).toLocaleString('eo')} items`,
+    ])
     expect(applications.authorized.devices(12_345)).toBe('12,345 devices')
   })
 
@@ -131,8 +134,8 @@ describe('createAuthorizationServer() refuses texts', () => {
     [{ en: { login: 'Hello' } }, 'texts.en.login must be an object with names of texts.'],
     [{ en: { logn: {} } }, 'texts.en.logn is not a text. Did you mean login?'],
     [
-      { nl: { login: { tittle: 'x' } } },
-      'texts.nl.login.tittle is not a text. Did you mean title?',
+      { eo: { login: { tittle: 'x' } } },
+      'texts.eo.login.tittle is not a text. Did you mean title?',
     ],
     [{ en: JSON.parse('{"__proto__":{}}') }, 'texts.en.__proto__ is not a text.'],
     [{ en: { login: { constructor: 'x' } } }, 'texts.en.login.constructor is not a text.'],
@@ -177,7 +180,7 @@ describe('createAuthorizationServer() refuses texts', () => {
     { en: {} },
     { en: { login: undefined } },
     { en: { login: { title: undefined } } },
-    Object.assign(Object.create(null), { nl: {} }),
+    Object.assign(Object.create(null), { eo: {} }),
     { en: { login: { title: 'x'.repeat(2000) } } },
     { ar: { done: { tokensDeleted: '{count, plural, other {#}}' } } },
   ])('but accepts %j', (given) => {
