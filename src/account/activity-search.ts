@@ -1,3 +1,4 @@
+import { inQuery } from '../protocol/openapi/schema.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 /** The first and the last day of an activity page in UTC, such as `2026-11-24`. An empty text means no limit. */
@@ -7,6 +8,13 @@ export interface Period {
 }
 
 const day = 86_400_000
+
+/** The search of an activity page, for the OpenAPI document. */
+export const activityQuery = [
+  inQuery('since', 'The first day in UTC, such as 2026-11-01.'),
+  inQuery('until', 'The last day in UTC.'),
+  inQuery('token', 'The ID of a token.'),
+]
 
 /** Reads the period from the query. Ignores a text that is not a day. */
 export const periodIn = ({ http }: SettingsRequest): Period => {

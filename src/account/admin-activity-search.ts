@@ -1,5 +1,6 @@
+import { inQuery } from '../protocol/openapi/schema.ts'
 import type { ActivitySearch } from '../records/audit/activity.ts'
-import { conditionOf, periodIn, tokenIn } from './activity-search.ts'
+import { activityQuery, conditionOf, periodIn, tokenIn } from './activity-search.ts'
 import { searchedIn } from './search.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
@@ -13,6 +14,15 @@ export const adminSearchFields = [
   'since',
   'until',
 ] as const
+
+/** The search of administrators, for the OpenAPI document. */
+export const adminActivityQuery = [
+  inQuery('event', 'The name of an event, such as login.failed.'),
+  inQuery('user', 'The ID or e-mail address of the affected user.'),
+  inQuery('client', 'The ID of the affected client.'),
+  inQuery('address', 'The IP address of the request.'),
+  ...activityQuery,
+]
 
 /** A search of the audit log: the texts of the fields, and the condition. */
 export interface AdminSearch {

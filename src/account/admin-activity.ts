@@ -2,16 +2,17 @@ import type { z } from 'zod'
 import { type AuditRecord, auditEvents } from '../model/audit-event.ts'
 import { auditToWire } from '../model/audit-wire.ts'
 import type { UserId } from '../model/user.ts'
-import { activityForm, type events as eventsShape } from '../pages/shapes/activity.ts'
+import { activityForm, events as eventsShape } from '../pages/shapes/activity.ts'
 import type { NamedUser } from '../pages/views/admin-activity.ts'
 import { ownEvents } from '../protocol/extension-names.ts'
 import type { RoutineTotal } from '../store/contract/audit-counts.ts'
 import { changesIn, endingIn } from './activity-item.ts'
 import { checkAdmin } from './admin.ts'
-import { adminSearchFields, adminSearchIn } from './admin-activity-search.ts'
+import { adminActivityQuery, adminSearchFields, adminSearchIn } from './admin-activity-search.ts'
 import { deviceName } from './device-name.ts'
 import { exportsOf } from './export-activity.ts'
 import { cursorOf, listed } from './list-page.ts'
+import { after } from './page-operations.ts'
 import { searched } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
@@ -22,6 +23,19 @@ const maxTotals = 20
 /** Lists and searches the audit events of all users, for administrators. */
 export const adminActivityPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/activity/`,
+  operations: () => ({
+    get: {
+      operationId: 'listEvents',
+      summary: 'Lists all audit events for administrators, newest first',
+      answer: 'The events.',
+      view: eventsShape,
+      query: [...adminActivityQuery, after('after')],
+    },
+    post: {
+      operationId: 'searchEvents',
+      summary: 'Redirects the search form of the page; scripts search with a GET request',
+    },
+  }),
   async show(request, refused) {
     checkAdmin(request)
     const { server } = request

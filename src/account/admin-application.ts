@@ -1,6 +1,8 @@
 import { countLimit } from '../model/count-limit.ts'
 import { addresses } from '../pages/addresses.ts'
-import { clientForm } from '../pages/shapes/administration.ts'
+import { adminClient, clientForm } from '../pages/shapes/administration.ts'
+import { done } from '../pages/shapes/shape.ts'
+import { either, inPath } from '../protocol/openapi/schema.ts'
 import { identityDigest, verifiedIdentity } from '../records/clients/verified-identity.ts'
 import { checkAdmin } from './admin.ts'
 import { actOnClient, anyClient } from './admin-acts.ts'
@@ -14,6 +16,21 @@ import { adminClientToWire } from './wire.ts'
 /** Shows and manages one application for administrators. */
 export const adminApplicationPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/:client_id/`,
+  operations: () => ({
+    parameters: [inPath('client_id', 'The ID of a client.')],
+    get: {
+      operationId: 'getApplication',
+      summary: 'Returns an application for administrators',
+      answer: 'The application.',
+      view: adminClient,
+    },
+    post: {
+      operationId: 'administerApplication',
+      summary: 'Verifies, disables or deletes an application, or revokes its tokens',
+      answer: 'The changed application, or an empty object after a deletion.',
+      view: either(adminClient, done),
+    },
+  }),
   show: showApplication,
   form: clientForm,
   async change(request, params) {

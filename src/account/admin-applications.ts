@@ -2,10 +2,11 @@ import type { z } from 'zod'
 import { shownEmail } from '../model/email-address.ts'
 import { addresses } from '../pages/addresses.ts'
 import type { AdminClientItem } from '../pages/models/admin.ts'
-import { type administration, administrationForm } from '../pages/shapes/administration.ts'
+import { administration, administrationForm } from '../pages/shapes/administration.ts'
 import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import { renderPage } from '../protocol/endpoints/responses/render.ts'
 import { jsonResponse } from '../protocol/endpoints/responses/responses.ts'
+import { inQuery } from '../protocol/openapi/schema.ts'
 import type { ListedClient } from '../records/clients/client-input.ts'
 import type { AnyClientSummary } from '../store/contract/clients.ts'
 import type { Cursor } from '../store/contract/page.ts'
@@ -15,6 +16,7 @@ import { searchedList } from './admin-search.ts'
 import { type Arrangement, arranged, backIn } from './arranged-list.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { seenAddress, showNotice } from './notice.ts'
+import { after } from './page-operations.ts'
 import { searchedIn } from './search.ts'
 import { type Refused, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -44,6 +46,24 @@ const arrangement: Arrangement<AnyClientSummary> = {
 /** Lists and finds applications for administrators. Scripts also receive the tokens, in one response. */
 export const adminApplicationsPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
+  operations: () => ({
+    get: {
+      operationId: 'listEverything',
+      summary: 'Lists all applications and tokens for administrators',
+      answer: 'The first or the requested page of each list.',
+      view: administration,
+      query: [
+        inQuery('client', 'A part of the name, the ID or the owner’s e-mail address of a client.'),
+        inQuery('token', 'A user’s e-mail address, a client’s ID or a token’s ID.'),
+        after('clients_after'),
+        after('tokens_after'),
+      ],
+    },
+    post: {
+      operationId: 'administer',
+      summary: 'Verifies, disables or deletes an application, or deletes a token',
+    },
+  }),
   async show(request, refused) {
     checkAdmin(request)
     return request.asJson ? listEverything(request) : showApplications(request, refused)

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 import { addresses } from '../pages/addresses.ts'
 import type { AdminTokenItem } from '../pages/models/admin.ts'
-import { type adminTokens, tokenForm } from '../pages/shapes/administration.ts'
+import { adminTokens, tokenForm } from '../pages/shapes/administration.ts'
 import { redirectResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { Cursor } from '../store/contract/page.ts'
 import type { TokenSummary } from '../store/contract/tokens.ts'
 import { checkAdmin } from './admin.ts'
 import { deleteToken } from './admin-acts.ts'
 import { isClient, searchedList } from './admin-search.ts'
-import { type Arrangement, arranged, backIn } from './arranged-list.ts'
+import { type Arrangement, arranged, arrangedQuery, backIn } from './arranged-list.ts'
 import { leaveNotice, showNotice } from './notice.ts'
 import { tokenFilters, tokenOrders } from './personal-tokens.ts'
 import { looksLikeSecret, searchedIn } from './search.ts'
@@ -16,7 +16,7 @@ import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { arrangementToWire, tokenSummaryToWire } from './wire.ts'
 
-const arrangementOf = ({ server }: SettingsRequest): Arrangement<TokenSummary> => ({
+const arrangementOf = ({ server }: Pick<SettingsRequest, 'server'>): Arrangement<TokenSummary> => ({
   idOf: ({ id }) => String(id),
   searchField: 'token',
   orders: tokenOrders(({ clientName }) => clientName),
@@ -32,6 +32,19 @@ const arrangementOf = ({ server }: SettingsRequest): Arrangement<TokenSummary> =
 /** Lists and finds tokens for administrators. */
 export const adminTokensPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/tokens/`,
+  operations: (server) => ({
+    get: {
+      operationId: 'listTokens',
+      summary: 'Finds, sorts and filters the tokens of all users for administrators',
+      answer: 'A page of the list.',
+      view: adminTokens,
+      query: arrangedQuery(
+        arrangementOf({ server }),
+        'A user’s e-mail address, a client’s ID or a token’s ID.',
+      ),
+    },
+    post: { operationId: 'administerToken', summary: 'Deletes a token' },
+  }),
   async show(request, refused) {
     checkAdmin(request)
     const { server, texts } = request

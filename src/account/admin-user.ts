@@ -8,13 +8,15 @@ import type { User } from '../model/user.ts'
 import { userIdIn } from '../model/user-id.ts'
 import { addresses } from '../pages/addresses.ts'
 import type { UserApplicationItem } from '../pages/models/admin-users.ts'
-import { userActs, type userDetails, userForm } from '../pages/shapes/users.ts'
+import { userActs, userDetails, userForm, user as userShape } from '../pages/shapes/users.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
+import { inPath } from '../protocol/openapi/schema.ts'
 import { checkAdmin } from './admin.ts'
 import { userItem } from './admin-users.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { type Changed, showNotice } from './notice.ts'
+import { after } from './page-operations.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { asTokenId } from './settings-request.ts'
@@ -29,6 +31,27 @@ import {
 /** Shows and manages one user for administrators. */
 export const adminUserPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/users/:id/`,
+  operations: () => ({
+    parameters: [inPath('id', 'The ID of the user.')],
+    get: {
+      operationId: 'getUser',
+      summary: 'Returns a user with sessions, tokens and applications for administrators',
+      answer: 'The user.',
+      view: userDetails,
+      query: [
+        after('sessions_after'),
+        after('tokens_after'),
+        after('clients_after'),
+        after('authorized_after'),
+      ],
+    },
+    post: {
+      operationId: 'administerUser',
+      summary: 'Deactivates or activates a user, ends sessions or revokes tokens of a user',
+      answer: 'The user after the change.',
+      view: userShape,
+    },
+  }),
   show: showUser,
   form: userForm,
   async change(request, params) {

@@ -4,10 +4,12 @@ import type { User } from '../model/user.ts'
 import { userIdIn } from '../model/user-id.ts'
 import { addresses } from '../pages/addresses.ts'
 import type { UserItem } from '../pages/models/admin-users.ts'
-import { userSearch, type users as usersShape } from '../pages/shapes/users.ts'
+import { userSearch, users as usersShape } from '../pages/shapes/users.ts'
+import { inQuery } from '../protocol/openapi/schema.ts'
 import type { Ui } from '../protocol/server-context.ts'
 import { checkAdmin } from './admin.ts'
 import { cursorOf, listed } from './list-page.ts'
+import { after } from './page-operations.ts'
 import { searched, searchedIn } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import { userToWire } from './wire.ts'
@@ -25,6 +27,19 @@ export const userItem = (user: User, ui: Ui): UserItem => ({
 /** Lists and finds users for administrators. */
 export const adminUsersPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/users/`,
+  operations: () => ({
+    get: {
+      operationId: 'listUsers',
+      summary: 'Lists and finds users for administrators',
+      answer: 'The first or the requested page of the list.',
+      view: usersShape,
+      query: [inQuery('user', 'The beginning of an e-mail address, or an ID.'), after('after')],
+    },
+    post: {
+      operationId: 'searchUsers',
+      summary: 'Redirects the search form of the page; scripts search with a GET request',
+    },
+  }),
   async show(request, refused) {
     checkAdmin(request)
     const { server } = request

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { overview } from '../pages/shapes/administration.ts'
+import { overview } from '../pages/shapes/administration.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import { refusedClients } from './refused-clients.ts'
 import { respond, settingsPage } from './settings-page.ts'
@@ -14,6 +14,14 @@ export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
 /** Shows the overview of the administration. */
 export const adminPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/overview/`,
+  operations: () => ({
+    get: {
+      operationId: 'getAdministration',
+      summary: 'Lists the applications that were refused most, for administrators',
+      answer: 'The applications.',
+      view: overview,
+    },
+  }),
   async show(request) {
     checkAdmin(request)
     const mostRefused = await refusedClients(request)

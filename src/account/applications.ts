@@ -1,8 +1,10 @@
 import { addresses } from '../pages/addresses.ts'
+import { applications } from '../pages/shapes/applications.ts'
 import type { Cursor } from '../store/contract/page.ts'
 import { authorizedItem, clientItem, tokenItem } from './list-items.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { showNotice } from './notice.ts'
+import { after } from './page-operations.ts'
 import type { Refused } from './settings-page.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -57,5 +59,14 @@ export const showApplications = async (
 
 export const applicationsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/`,
+  operations: () => ({
+    get: {
+      operationId: 'listApplications',
+      summary: 'Lists the user’s own applications, personal tokens and authorized applications',
+      answer: 'The first or the requested page of each list.',
+      view: applications,
+      query: [after('clients_after'), after('tokens_after'), after('authorized_after')],
+    },
+  }),
   show: showApplications,
 })

@@ -1,5 +1,6 @@
 import type { Parameters } from '../model/parameters.ts'
 import type { ArrangedList, ListFilter, ListKind, ListOrder } from '../pages/models/list.ts'
+import { inQuery, type Part } from '../protocol/openapi/schema.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
 import { pageSize } from './list-page.ts'
 import { looksLikeSecret, searchedIn, searchText } from './search.ts'
@@ -27,6 +28,25 @@ export interface Arrangement<Entry> {
   readonly filters: Readonly<Partial<Record<ListFilter, (entry: Entry) => boolean>>>
   readonly kinds?: Readonly<Partial<Record<ListKind, (entry: Entry) => boolean>>>
   readonly scopesOf?: (entry: Entry) => readonly string[]
+}
+
+/** Describes the parameters that search, sort and filter a list. */
+export const arrangedQuery = <Entry>(
+  { searchField = 'q', orders, filters, kinds, scopesOf }: Arrangement<Entry>,
+  search = 'A part of the name.',
+): readonly Part[] => {
+  const choice = (name: string, description: string, choices: object): Part =>
+    inQuery(name, description, { type: 'string', enum: Object.keys(choices) })
+  return [
+    inQuery(searchField, search),
+    choice('sort', 'The order of the entries.', orders),
+    choice('filter', 'Selects some of the entries.', filters),
+    ...(kinds ? [choice('kind', 'The kind of the entries.', kinds)] : []),
+    ...(scopesOf ? [inQuery('scope', 'A scope of the entries.')] : []),
+    ...['from', 'after', 'before'].map((name) =>
+      inQuery(name, 'The position of a page, from the URL in `next` or `previous`.'),
+    ),
+  ]
 }
 
 /** Reads a window of a list: the entries after a cursor. */

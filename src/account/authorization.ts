@@ -1,7 +1,10 @@
 import type { Client } from '../model/client.ts'
 import { addresses } from '../pages/addresses.ts'
+import { device } from '../pages/shapes/applications.ts'
+import { id } from '../pages/shapes/shape.ts'
 import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
+import { inPath } from '../protocol/openapi/schema.ts'
 import type { Device } from '../records/authorized-applications.ts'
 import { showApplications } from './applications.ts'
 import { backIn } from './arranged-list.ts'
@@ -10,6 +13,8 @@ import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { tokenIdOf } from './settings-request.ts'
 import { deviceToWire } from './wire.ts'
+
+const tokenOfDevice = [inPath('id', 'The ID of the token of a device.', id)]
 
 const ownDevice = async (request: SettingsRequest): Promise<Device> => {
   const { server, signedIn } = request
@@ -27,6 +32,15 @@ const clientOf = async (clientId: string, { server }: SettingsRequest): Promise<
 /** Shows one authorization of an application. */
 export const authorizationPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/view/`,
+  operations: () => ({
+    parameters: tokenOfDevice,
+    get: {
+      operationId: 'getAuthorization',
+      summary: 'Returns an authorization of an application',
+      answer: 'The authorization.',
+      view: device,
+    },
+  }),
   async show(request) {
     const { server } = request
     await server.operations.flushTokenUses()
@@ -59,6 +73,13 @@ export const authorizationPage = settingsPage({
 /** Revokes one authorization of an application. */
 export const revokeTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/revoke/`,
+  operations: () => ({
+    parameters: tokenOfDevice,
+    post: {
+      operationId: 'revokeAuthorization',
+      summary: 'Revokes an authorization of an application',
+    },
+  }),
   isShown: false,
   show: showApplications,
   async change(request) {
@@ -78,6 +99,13 @@ export const revokeTokenPage = settingsPage({
 /** Revokes all authorizations of an application. */
 export const revokeApplicationPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/:client_id/revoke/`,
+  operations: () => ({
+    parameters: [inPath('client_id', 'The ID of a client that the user authorized.')],
+    post: {
+      operationId: 'revokeApplication',
+      summary: 'Revokes all authorizations of an application',
+    },
+  }),
   isShown: false,
   show: showApplications,
   async change(request, params) {
@@ -97,6 +125,12 @@ export const revokeApplicationPage = settingsPage({
 /** Revokes all authorizations of all applications. */
 export const revokeAllPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/revoke/`,
+  operations: () => ({
+    post: {
+      operationId: 'revokeAllApplications',
+      summary: 'Revokes all authorizations of all applications',
+    },
+  }),
   isShown: false,
   show: showApplications,
   async change({ server, signedIn, texts }) {

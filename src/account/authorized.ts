@@ -1,14 +1,17 @@
 import { addresses } from '../pages/addresses.ts'
+import { authorizedApplications } from '../pages/shapes/applications.ts'
 import type { AuthorizedSummary } from '../store/contract/clients.ts'
 import type { Cursor } from '../store/contract/page.ts'
-import { type Arrangement, arranged } from './arranged-list.ts'
+import { type Arrangement, arranged, arrangedQuery } from './arranged-list.ts'
 import { authorizedItem } from './list-items.ts'
 import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { arrangementToWire, authorizedToWire } from './wire.ts'
 
-const arrangementOf = ({ server }: SettingsRequest): Arrangement<AuthorizedSummary> => ({
+const arrangementOf = ({
+  server,
+}: Pick<SettingsRequest, 'server'>): Arrangement<AuthorizedSummary> => ({
   idOf: ({ clientId }) => clientId,
   textsOf: ({ name, clientId }) => [name, clientId],
   orders: {
@@ -56,5 +59,14 @@ export const showAuthorized = async (
 
 export const authorizedPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/`,
+  operations: (server) => ({
+    get: {
+      operationId: 'listAuthorizedApplications',
+      summary: 'Searches, sorts and filters the applications that the user authorized',
+      answer: 'A page of the list.',
+      view: authorizedApplications,
+      query: arrangedQuery(arrangementOf({ server })),
+    },
+  }),
   show: showAuthorized,
 })

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { rulesOfKind } from '../model/application-kind.ts'
 import type { Client } from '../model/client.ts'
 import { blankClient } from '../model/entities/client.ts'
@@ -6,7 +7,9 @@ import { checkAddresses } from '../model/openid-client-metadata.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { ScopeDoesNotExists } from '../model/scope.ts'
 import { checkedUris } from '../model/uri-list.ts'
+import type { clientChange, newClient } from '../pages/forms/client.ts'
 import { flagIn, listIn, textIn } from '../protocol/endpoints/forms/form.ts'
+import type { Configuration } from '../protocol/server-context.ts'
 import { checkedFields } from '../records/clients/checked-fields.ts'
 import type { ClientInput } from '../records/clients/client-input.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -106,3 +109,12 @@ const defined = <T extends object>(
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     readonly [F in keyof T]: Exclude<T[F], undefined>
   }
+
+/** Returns the form of a client for the OpenAPI document. Without OpenID Connect, the server ignores the logout fields. */
+export const shownFields = <Form extends typeof newClient | typeof clientChange>(
+  form: Form,
+  { settings }: Configuration,
+): z.ZodType => {
+  const { post_logout_redirect_uris, backchannel_logout_uri, ...others } = form.shape
+  return settings.openidConnect ? form : z.looseObject(others).describe(form.description ?? '')
+}

@@ -6,15 +6,20 @@ import type { Parameters } from '../model/parameters.ts'
 import { addresses } from '../pages/addresses.ts'
 import { clientChange, clientForm } from '../pages/forms/client.ts'
 import { client } from '../pages/shapes/clients.ts'
+import { component, done } from '../pages/shapes/shape.ts'
 import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
+import { either, inPath } from '../protocol/openapi/schema.ts'
 import type { ChangeGuard } from '../records/clients/clients.ts'
-import { clientFields } from './client-form.ts'
+import { clientFields, shownFields } from './client-form.ts'
 import { endpointsOf, tryIt } from './developer-desk.ts'
 import { checkEdit, editState } from './edit.ts'
 import { resource } from './resource.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { clientToWire } from './wire.ts'
+
+/** The parameter of the path, for the OpenAPI document. */
+export const ofClient = [inPath('client_id', 'The ID of a client of the user.')]
 
 /**
  * Returns the client in the path if the user owns it. Users cannot manage internal clients, because only the host's
@@ -31,6 +36,22 @@ export const ownClient = async ({ http, server, signedIn }: SettingsRequest): Pr
 /** Shows, changes and deletes a client of the user. */
 export const clientPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/`,
+  operations: (server) => ({
+    parameters: ofClient,
+    get: {
+      operationId: 'getClient',
+      summary: 'Returns a client application',
+      answer: 'The client.',
+    },
+    post: {
+      operationId: 'changeClient',
+      summary: 'Changes or deletes a client application',
+      form: component('ClientChange', shownFields(clientChange, server)),
+      isBodyOptional: true,
+      answer: 'The changed client, or an empty object after a deletion.',
+      view: either(client, done),
+    },
+  }),
   page: 'client',
   view: client,
   async read(request, refused) {

@@ -1,7 +1,8 @@
 import { addresses } from '../pages/addresses.ts'
+import { clients } from '../pages/shapes/applications.ts'
 import type { ClientSummary } from '../store/contract/clients.ts'
 import type { Cursor } from '../store/contract/page.ts'
-import { type Arrangement, arranged } from './arranged-list.ts'
+import { type Arrangement, arranged, arrangedQuery } from './arranged-list.ts'
 import { clientItem } from './list-items.ts'
 import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
@@ -51,5 +52,14 @@ export const showClients = async (
 
 export const clientsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/`,
+  operations: () => ({
+    get: {
+      operationId: 'listClients',
+      summary: 'Searches, sorts and filters the applications that the user registered',
+      answer: 'A page of the list.',
+      view: clients,
+      query: arrangedQuery(arrangement),
+    },
+  }),
   show: showClients,
 })

@@ -3,13 +3,16 @@ import { noStore } from '../http/response.ts'
 import type { AuditRecord } from '../model/audit-event.ts'
 import { auditToWire, ownAuditToWire } from '../model/audit-wire.ts'
 import type { Exports } from '../pages/parts/activity-row.ts'
+import { inQuery, text } from '../protocol/openapi/schema.ts'
+import type { Operations } from '../protocol/plug-ins/operation.ts'
 import type { Endpoint } from '../protocol/plug-ins.ts'
+import type { ServerContext } from '../protocol/server-context.ts'
 import type { Settings } from '../settings/settings.ts'
-import { conditionOf, periodIn, tokenIn } from './activity-search.ts'
+import { activityQuery, conditionOf, periodIn, tokenIn } from './activity-search.ts'
 import { checkAdmin } from './admin.ts'
-import { adminSearchIn } from './admin-activity-search.ts'
+import { adminActivityQuery, adminSearchIn } from './admin-activity-search.ts'
 import { csvLine } from './csv.ts'
-import { operationsAt } from './openapi/describe.ts'
+import { describePage, type PageOperation } from './page-operations.ts'
 import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
 /** The maximum number of events in one file. */
@@ -30,13 +33,30 @@ type InTurn = (work: () => Promise<void>) => Promise<void>
 
 interface Export {
   path(settings: Settings): string
+  readonly operation: Required<Pick<PageOperation, 'operationId' | 'summary' | 'query'>>
   read(request: SettingsRequest): Batches
   toWire(event: AuditRecord): object
 }
 
-const newExport = ({ path, read, toWire }: Export): Endpoint => ({
+/** Describes the request for a file. */
+const fileOperation = (
+  { path, operation }: Pick<Export, 'path' | 'operation'>,
+  server: ServerContext,
+): Operations => {
+  const format = inQuery('format', '`csv` (the default) or `jsonl`.')
+  const query = [...operation.query, format]
+  const { get } = describePage({ path }, { get: { ...operation, query } }, server)
+  const content = { 'text/csv': { schema: text }, 'application/jsonl': { schema: text } }
+  return {
+    ...(get && {
+      get: { ...get, responses: { ...get.responses, 200: { description: 'The file.', content } } },
+    }),
+  }
+}
+
+const newExport = ({ path, operation, read, toWire }: Export): Endpoint => ({
   path,
-  describe: operationsAt(path),
+  describe: (server) => fileOperation({ path, operation }, server),
   methods: ['GET'],
   errors: 'page',
   async handle(http, server) {
@@ -65,6 +85,11 @@ const newExport = ({ path, read, toWire }: Export): Endpoint => ({
 /** Exports the user's own events as a file. */
 export const activityExport = newExport({
   path: ({ settingsPrefix }) => `${settingsPrefix}/activity/export/`,
+  operation: {
+    operationId: 'exportActivity',
+    summary: 'Returns the events of the user’s account as CSV or JSON Lines, newest first',
+    query: activityQuery,
+  },
   read(request) {
     const { activity } = request.server
     const { id } = request.signedIn.user
@@ -81,6 +106,11 @@ export const activityExport = newExport({
 /** Exports the events of all users as a file, for administrators. */
 export const adminActivityExport = newExport({
   path: ({ adminPrefix }) => `${adminPrefix}/activity/export/`,
+  operation: {
+    operationId: 'exportEvents',
+    summary: 'Returns all audit events as CSV or JSON Lines for administrators, newest first',
+    query: adminActivityQuery,
+  },
   read(request) {
     checkAdmin(request)
     const { activity } = request.server

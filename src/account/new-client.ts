@@ -1,7 +1,8 @@
 import { addresses } from '../pages/addresses.ts'
 import { newClient, newClientForm } from '../pages/forms/client.ts'
-import { clientChoices } from '../pages/shapes/clients.ts'
-import { clientFields } from './client-form.ts'
+import { clientChoices, clientWithSecret } from '../pages/shapes/clients.ts'
+import { component } from '../pages/shapes/shape.ts'
+import { clientFields, shownFields } from './client-form.ts'
 import { resource } from './resource.ts'
 import { isTyped } from './settings-page.ts'
 import { clientToWire, scopeToWire } from './wire.ts'
@@ -9,6 +10,21 @@ import { clientToWire, scopeToWire } from './wire.ts'
 /** Registers a client application of the user. */
 export const newClientPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/new/`,
+  operations: (server) => ({
+    get: {
+      operationId: 'getClientChoices',
+      summary: 'Returns the scopes that a new client application can use',
+      answer: 'The scopes, in the language of the user.',
+    },
+    post: {
+      operationId: 'createClient',
+      summary: 'Registers a client application',
+      form: component('NewClient', shownFields(newClient, server)),
+      status: 201,
+      answer: 'The client with its secret.',
+      view: clientWithSecret,
+    },
+  }),
   page: 'newClient',
   view: clientChoices,
   async read(request, refused) {

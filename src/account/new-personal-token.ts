@@ -4,11 +4,13 @@ import { withoutOpenidScopes } from '../model/openid-scopes.ts'
 import { addresses } from '../pages/addresses.ts'
 import {
   type ExpiryChoices,
+  expires,
   newPersonalToken,
   type TokenValues,
   tokenForm,
 } from '../pages/forms/personal-token.ts'
-import { personalTokenChoices } from '../pages/shapes/personal-tokens.ts'
+import { personalTokenChoices, personalTokenWithValue } from '../pages/shapes/personal-tokens.ts'
+import { component } from '../pages/shapes/shape.ts'
 import { listIn, textIn } from '../protocol/endpoints/forms/form.ts'
 import { endingOf } from '../records/tokens/end-tokens.ts'
 import {
@@ -26,6 +28,27 @@ import { personalTokenToWire, scopeToWire } from './wire.ts'
 /** Creates a personal token of the user. */
 export const newPersonalTokenPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/new/`,
+  operations: ({ settings }) => ({
+    get: {
+      operationId: 'getPersonalTokenChoices',
+      summary: 'Returns the scopes and the last expiry day for a new personal token',
+      answer: 'The scopes, in the language of the user, and the last expiry day.',
+    },
+    post: {
+      operationId: 'createPersonalToken',
+      summary: 'Creates a personal token',
+      form: component(
+        'NewPersonalToken',
+        // `expires` cannot be null if the server limits the lifetime.
+        settings.tokenPersonalMaxExpiresIn === 0
+          ? newPersonalToken
+          : newPersonalToken.extend({ expires: expires.optional() }),
+      ),
+      status: 201,
+      answer: 'The token with its value.',
+      view: personalTokenWithValue,
+    },
+  }),
   page: 'newPersonalToken',
   view: personalTokenChoices,
   async read(request, refused) {

@@ -7,6 +7,17 @@ import { resource } from './resource.ts'
 /** Changes the password of a built-in user, and ends all other sessions of the user. */
 export const passwordPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/password/`,
+  operations: () => ({
+    get: {
+      operationId: 'getPasswordRules',
+      summary: 'Returns the rules for passwords',
+      answer: 'The rules.',
+    },
+    post: {
+      operationId: 'changePassword',
+      summary: 'Changes the password of the user, and ends all other sessions',
+    },
+  }),
   page: 'password',
   view: passwordRules,
   async read() {

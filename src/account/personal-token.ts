@@ -5,9 +5,12 @@ import type { Parameters } from '../model/parameters.ts'
 import { isExpired, type Token } from '../model/token.ts'
 import { addresses } from '../pages/addresses.ts'
 import { type EditedToken, personalTokenChange, tokenForm } from '../pages/forms/personal-token.ts'
+import { deleted } from '../pages/shapes/applications.ts'
 import { personalToken } from '../pages/shapes/personal-tokens.ts'
+import { id } from '../pages/shapes/shape.ts'
 import { listIn, textIn } from '../protocol/endpoints/forms/form.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
+import { either, inPath } from '../protocol/openapi/schema.ts'
 import type { ManagedToken } from '../records/tokens/personal-tokens.ts'
 import { backIn } from './arranged-list.ts'
 import { checkEdit, editState } from './edit.ts'
@@ -18,6 +21,9 @@ import type { SettingsRequest } from './settings-request.ts'
 import { tokenIdOf } from './settings-request.ts'
 import { inShell } from './snippets.ts'
 import { personalTokenToWire } from './wire.ts'
+
+/** The parameter of the path, for the OpenAPI document. */
+export const ofToken = [inPath('id', 'The ID of a personal token of the user.', id)]
 
 /** Returns the personal token in the path if it belongs to the user. @throws OAuthError 404 */
 export const ownToken = async (request: SettingsRequest): Promise<ManagedToken> => {
@@ -49,6 +55,21 @@ const curlOf = (accessToken: string, { server }: SettingsRequest): string =>
 /** Shows, changes and deletes a personal token of the user. */
 export const personalTokenPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/`,
+  operations: () => ({
+    parameters: ofToken,
+    get: {
+      operationId: 'getPersonalToken',
+      summary: 'Returns a personal token',
+      answer: 'The token without its value.',
+    },
+    post: {
+      operationId: 'changePersonalToken',
+      summary: 'Changes or deletes a personal token',
+      isBodyOptional: true,
+      answer: 'The changed token, or the ID that undoes a deletion.',
+      view: either(personalToken, deleted),
+    },
+  }),
   page: 'personalToken',
   view: personalToken,
   async read(request, refused) {

@@ -1,7 +1,8 @@
 import { addresses } from '../pages/addresses.ts'
+import { personalTokens } from '../pages/shapes/applications.ts'
 import type { Cursor } from '../store/contract/page.ts'
 import type { PersonalTokenSummary } from '../store/contract/tokens.ts'
-import { type Arrangement, arranged } from './arranged-list.ts'
+import { type Arrangement, arranged, arrangedQuery } from './arranged-list.ts'
 import { tokenItem } from './list-items.ts'
 import { showNotice } from './notice.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
@@ -40,7 +41,9 @@ export const tokenFilters = (now: number) => {
   }
 }
 
-const arrangementOf = ({ server }: SettingsRequest): Arrangement<PersonalTokenSummary> => ({
+const arrangementOf = ({
+  server,
+}: Pick<SettingsRequest, 'server'>): Arrangement<PersonalTokenSummary> => ({
   idOf: ({ id }) => String(id),
   textsOf: ({ name }) => [name],
   orders: tokenOrders(({ name }) => name),
@@ -78,5 +81,14 @@ export const showPersonalTokens = async (
 
 export const personalTokensPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/`,
+  operations: (server) => ({
+    get: {
+      operationId: 'listPersonalTokens',
+      summary: 'Searches, sorts and filters the personal tokens of the user',
+      answer: 'A page of the list.',
+      view: personalTokens,
+      query: arrangedQuery(arrangementOf({ server })),
+    },
+  }),
   show: showPersonalTokens,
 })

@@ -1,15 +1,25 @@
 import { countLimit } from '../model/count-limit.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import { addresses } from '../pages/addresses.ts'
-import { overlapForm } from '../pages/shapes/clients.ts'
+import { clientWithSecret, overlapForm } from '../pages/shapes/clients.ts'
 import { secondsIn } from '../protocol/endpoints/forms/form.ts'
-import { clientPage, ownClient } from './client.ts'
+import { clientPage, ofClient, ownClient } from './client.ts'
 import { settingsPage } from './settings-page.ts'
 import { clientToWire } from './wire.ts'
 
 /** Resets the secret of a client. The former secret remains valid for a time that the user chooses. */
 export const resetClientSecretPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/reset/`,
+  operations: () => ({
+    parameters: ofClient,
+    post: {
+      operationId: 'resetClientSecret',
+      summary: 'Replaces the secret of a confidential client',
+      isBodyOptional: true,
+      answer: 'The client with its new secret.',
+      view: clientWithSecret,
+    },
+  }),
   isShown: false,
   show: clientPage.show,
   form: overlapForm,

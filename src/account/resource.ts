@@ -39,7 +39,9 @@ type PageOnly<Name extends PageName, Shape extends z.ZodType> = Omit<
 /** Creates the endpoint of a resource. Its `show` also shows the resource for forms with another path. */
 export const resource = <Name extends PageName, Shape extends z.ZodType>({
   page,
+  view: shape,
   read,
+  operations,
   ...rest
 }: Resource<Name, Shape>): Endpoint & Pick<SettingsPage, 'show'> => {
   const show: SettingsPage['show'] = async (request, refused) => {
@@ -56,5 +58,9 @@ export const resource = <Name extends PageName, Shape extends z.ZodType>({
       headers: refused?.headers,
     })
   }
-  return { ...settingsPage({ ...rest, show }), show }
+  const described: SettingsPage['operations'] = (server) => {
+    const { get, ...others } = operations(server)
+    return { ...others, ...(get && { get: { view: shape, ...get } }) }
+  }
+  return { ...settingsPage({ ...rest, operations: described, show }), show }
 }

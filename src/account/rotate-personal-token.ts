@@ -1,15 +1,26 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import { addresses } from '../pages/addresses.ts'
 import { overlapForm } from '../pages/shapes/clients.ts'
+import { personalTokenWithValue } from '../pages/shapes/personal-tokens.ts'
 import { secondsIn } from '../protocol/endpoints/forms/form.ts'
 import { endingOf } from '../records/tokens/end-tokens.ts'
-import { ownToken, personalTokenPage } from './personal-token.ts'
+import { ofToken, ownToken, personalTokenPage } from './personal-token.ts'
 import { settingsPage } from './settings-page.ts'
 import { personalTokenToWire } from './wire.ts'
 
 /** Rotates the value of a personal token. The former value remains valid for a time that the user chooses. */
 export const rotatePersonalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/rotate/`,
+  operations: () => ({
+    parameters: ofToken,
+    post: {
+      operationId: 'rotatePersonalToken',
+      summary: 'Replaces the value of a personal token',
+      isBodyOptional: true,
+      answer: 'The token with its new value.',
+      view: personalTokenWithValue,
+    },
+  }),
   isShown: false,
   show: personalTokenPage.show,
   form: overlapForm,

@@ -1,7 +1,8 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import { addresses } from '../pages/addresses.ts'
-import { selection } from '../pages/shapes/applications.ts'
+import { selected, selection } from '../pages/shapes/applications.ts'
 import { listIn } from '../protocol/endpoints/forms/form.ts'
+import { inQuery } from '../protocol/openapi/schema.ts'
 import { backIn } from './arranged-list.ts'
 import { pageSize } from './list-page.ts'
 import { respond, settingsPage } from './settings-page.ts'
@@ -9,6 +10,16 @@ import { respond, settingsPage } from './settings-page.ts'
 /** Revokes several authorized applications after the user has confirmed the selection. */
 export const selectedApplicationsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/selected/`,
+  operations: () => ({
+    get: {
+      operationId: 'getSelectedApplications',
+      summary: 'Returns the names of authorized applications before their revocation',
+      answer: 'The known applications.',
+      view: selected,
+      query: [inQuery('id', 'The ID of a client; may be repeated.')],
+    },
+    post: { operationId: 'revokeSelectedApplications', summary: 'Revokes several applications' },
+  }),
   async show(request, refused) {
     const { http, server, signedIn } = request
     const params = refused?.params ?? http.queryParameters()

@@ -1,8 +1,9 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { addresses } from '../pages/addresses.ts'
-import { selection } from '../pages/shapes/applications.ts'
+import { deleted, selected, selection } from '../pages/shapes/applications.ts'
 import { listIn } from '../protocol/endpoints/forms/form.ts'
+import { inQuery } from '../protocol/openapi/schema.ts'
 import { backIn } from './arranged-list.ts'
 import { pageSize } from './list-page.ts'
 import { respond, settingsPage } from './settings-page.ts'
@@ -16,6 +17,21 @@ const idsIn = (params: Parameters): readonly number[] =>
 /** Deletes several personal tokens after the user has confirmed the selection. */
 export const selectedTokensPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/selected/`,
+  operations: () => ({
+    get: {
+      operationId: 'getSelectedPersonalTokens',
+      summary: 'Returns the names of personal tokens before their deletion',
+      answer: 'The known tokens.',
+      view: selected,
+      query: [inQuery('id', 'The ID of a token; may be repeated.')],
+    },
+    post: {
+      operationId: 'deletePersonalTokens',
+      summary: 'Deletes several personal tokens',
+      answer: 'The tokens were deleted.',
+      view: deleted,
+    },
+  }),
   async show(request, refused) {
     const { http, server, signedIn } = request
     const params = refused?.params ?? http.queryParameters()

@@ -4,6 +4,7 @@ import { type endedSession, sessionEnd, sessions } from '../pages/shapes/session
 import type { Json } from '../pages/shapes/shape.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import { cursorOf, listed } from './list-page.ts'
+import { after } from './page-operations.ts'
 import { resource } from './resource.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { sessionToWire } from './wire.ts'
@@ -36,6 +37,19 @@ const maxIdLength = 100
 /** Lists and ends the sessions of the user. */
 export const sessionsPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/sessions/`,
+  operations: () => ({
+    get: {
+      operationId: 'listSessions',
+      summary: 'Lists the sessions of the user',
+      answer: 'The sessions.',
+      query: [after('after')],
+    },
+    post: {
+      operationId: 'endSessions',
+      summary: 'Ends one session, or all sessions except the current session',
+      finds: true,
+    },
+  }),
   page: 'sessions',
   view: sessions,
   async read(request) {

@@ -12,13 +12,14 @@ import { renderProblem } from '../protocol/endpoints/responses/problem.ts'
 import { renderPage } from '../protocol/endpoints/responses/render.ts'
 import { jsonResponse, redirectResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { Endpoint } from '../protocol/plug-ins.ts'
+import type { ServerContext } from '../protocol/server-context.ts'
 import { isForeign } from '../protocol/session/browser.ts'
 import type { Notice } from '../protocol/short-lived.ts'
 import type { Settings } from '../settings/settings.ts'
 import { keepDraft, originOf, takeDraft } from './draft.ts'
 import { EditConflict, Unconfirmed } from './edit.ts'
 import { type Changed, confirmSeen, leaveNotice, seenAddress } from './notice.ts'
-import { operationsAt } from './openapi/describe.ts'
+import { describePage, type PageOperations } from './page-operations.ts'
 import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
 /** A refused form, which the page shows again with the same input. */
@@ -40,6 +41,8 @@ export const isTyped = (refused: Refused | undefined): refused is Refused =>
 /** The definition of a settings endpoint: the page that it shows, and the change that its form makes. */
 export interface SettingsPage {
   path(settings: Settings): string
+  /** Describes the requests for the OpenAPI document. */
+  readonly operations: (server: ServerContext) => PageOperations
   /** False for an endpoint that only accepts forms. In this case, `show` shows the page that contains the form. */
   readonly isShown?: boolean
   readonly show: (request: SettingsRequest, refused?: Refused) => Promise<Response>
@@ -59,28 +62,29 @@ export interface SettingsPage {
 /** Creates a settings endpoint, for browsers and for scripts. */
 export const settingsPage = ({
   path,
+  operations,
   isShown = true,
   show,
-  form = noFields,
+  form,
   keepsDraft = false,
   tooMany = ({ login }) => login.tooMany,
   change,
 }: SettingsPage): Endpoint => ({
   path,
-  describe: operationsAt(path),
+  describe: (server) => describePage({ path, form }, operations(server), server),
   methods: [...(isShown ? (['GET'] as const) : []), ...(change ? (['POST'] as const) : [])],
   errors: 'page',
   async handle(http, server) {
     // After the login, the user returns to the page that contains the form, because the browser cannot resend the form.
     const back = isShown ? addressWith(http.path, http.query) : server.ui.links.applications
     const request = await settingsRequestOf(http, server, () =>
-      http.method === 'POST' && keepsDraft ? keepDraft(http, server, form, back) : back,
+      http.method === 'POST' && keepsDraft ? keepDraft(http, server, form ?? noFields, back) : back,
     )
     if (request instanceof Response) return request
     if (http.method !== 'POST' || !change)
       return (await confirmSeen(request)) ?? showDraft(request, show)
     return request.asJson
-      ? fromScript(request, form, change)
+      ? fromScript(request, form ?? noFields, change)
       : fromPerson(request, { show, change, tooMany })
   },
 })

@@ -8,6 +8,12 @@ import { settingsPage } from './settings-page.ts'
 /** Restores personal tokens that the user deleted a few seconds ago. */
 export const undoPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/undo/`,
+  operations: () => ({
+    post: {
+      operationId: 'restorePersonalTokens',
+      summary: 'Restores personal tokens that were deleted in the last ten seconds',
+    },
+  }),
   isShown: false,
   show: showPersonalTokens,
   form: undoShape,

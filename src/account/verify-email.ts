@@ -5,6 +5,12 @@ import { settingsPage } from './settings-page.ts'
 /** Sends a link with which the user verifies the e-mail address. */
 export const verifyEmailPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/verify-email/`,
+  operations: () => ({
+    post: {
+      operationId: 'requestEmailVerification',
+      summary: 'Sends the user a link that verifies the e-mail address',
+    },
+  }),
   isShown: false,
   show: sessionsPage.show,
   tooMany: ({ userLinks }) => userLinks.tooMany,

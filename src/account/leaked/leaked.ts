@@ -3,10 +3,11 @@ import { InvalidField } from '../../model/invalid-field.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { credentialsIn } from '../../model/pasted-credentials.ts'
 import type { LeakedView } from '../../pages/models/leaked.ts'
-import { leakActs, leakedForm } from '../../pages/shapes/leaked.ts'
+import { leakActs, leaked, leakedForm } from '../../pages/shapes/leaked.ts'
 import { notFound } from '../../protocol/endpoints/responses/problem.ts'
 import { makeDeletionsFinal } from '../../protocol/leaked/end-credential.ts'
 import { findCredential } from '../../protocol/leaked/find-credential.ts'
+import { inQuery } from '../../protocol/openapi/schema.ts'
 import { type Changed, showNotice } from '../notice.ts'
 import { type Refused, respond, settingsPage } from '../settings-page.ts'
 import type { SettingsRequest } from '../settings-request.ts'
@@ -23,6 +24,22 @@ const resultLifetime = 600_000
 /** Looks up and revokes leaked credentials. Users see only their own credentials, and administrators see all. */
 export const leakedPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/leaked/`,
+  operations: () => ({
+    get: {
+      operationId: 'showLeaked',
+      summary: 'Returns the credentials that the user looked up',
+      answer: 'The credentials; an empty list without a reference.',
+      view: leaked,
+      query: [inQuery('found', 'The reference of an earlier response.')],
+    },
+    post: {
+      operationId: 'handleLeaked',
+      summary: 'Looks up a leaked credential, or acts on it',
+      finds: true,
+      answer: 'The found credentials, in their state after the action.',
+      view: leaked,
+    },
+  }),
   show: showLeaked,
   form: leakedForm,
   tooMany: ({ leaked }) => leaked.tooMany,
