@@ -80,7 +80,7 @@ const userOf = async (request: SettingsRequest): Promise<User> => {
 async function showUser(request: SettingsRequest, refused?: Refused): Promise<Response> {
   const user = await userOf(request)
   const { http, server, signedIn } = request
-  const { ui, scopes } = server
+  const { ui } = server
   await server.operations.flushTokenUses()
   const [sessions, tokens, clients, authorized] = await Promise.all([
     ui.links.sessions === null
@@ -130,7 +130,7 @@ async function showUser(request: SettingsRequest, refused?: Refused): Promise<Re
       sessions: (sessions?.items ?? []).map((one) => sessionToWire(one, signedIn.sessionId)),
       personal_tokens: tokens.items.map(personalTokenToWire),
       clients: clients.items.map(({ client, users }) => clientToWire(client, users, server)),
-      authorized: authorized.items.map((item) => authorizedToWire(item, scopes)),
+      authorized: authorized.items.map((item) => authorizedToWire(item, server)),
       next: {
         sessions: view.sessions?.next ?? null,
         personal_tokens: view.tokens.next,

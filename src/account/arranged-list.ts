@@ -1,5 +1,5 @@
 import type { Parameters } from '../model/parameters.ts'
-import type { ArrangedList, ListFilter, ListKind, ListOrder } from '../pages/models/list.ts'
+import type { ArrangedList, ListFilter, ListKind, ListOrder } from '../pages/parts/lists.ts'
 import { inQuery, type Part } from '../protocol/openapi/schema.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
 import { pageSize } from './list-page.ts'
@@ -50,7 +50,7 @@ export const arrangedQuery = <Entry>(
 }
 
 /** Reads a window of a list: the entries after a cursor. */
-type ReadWindow<Entry> = (cursor: Cursor) => Promise<Page<Entry>>
+export type ReadWindow<Entry> = (cursor: Cursor) => Promise<Page<Entry>>
 
 /**
  * Searches, sorts and filters the entries of a window, and selects the requested page. If a window contains no match,
@@ -65,7 +65,7 @@ export const arranged = async <Entry>(
   let { items, next } = await read({ after: windows.at(-1) ?? null, limit: windowSize })
   let list = arrangedWindow(request, { items, next }, arrangement)
   let searched = items.length
-  for (let reads = 1; list.found === 0 && next !== null && reads < maxReads; reads += 1) {
+  for (let reads = 1; list.count === 0 && next !== null && reads < maxReads; reads += 1) {
     ;({ items, next } = await read({ after: next, limit: windowSize }))
     searched += items.length
     list = arrangedWindow(request, { items, next }, arrangement)
@@ -129,7 +129,7 @@ const arrangedWindow = <Entry>(
   }
   const { start, end } = slice(found, request, compare)
   const shown = found.slice(start, end)
-  const link = (query: string): string => `${http.path}${query}#list`
+  const link = (query: string): string => `${http.path}${query}`
   const [first] = shown
   const last = shown.at(-1)
   const following =
@@ -149,9 +149,9 @@ const arrangedWindow = <Entry>(
     filters,
     kinds,
     scopes: [...new Set(scope === '' ? foundScopes : [scope, ...foundScopes])].sort(),
-    found: found.length,
+    count: found.length,
+    is_partial: next !== null || windows.length > 0,
     searched: items.length,
-    hasMore: next !== null || windows.length > 0,
     previous: preceding === false ? null : link(preceding),
     next: following === false ? null : link(following),
     back: to(windows, { ...(after ? { after } : before ? { before } : {}) }),

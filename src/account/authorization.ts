@@ -6,7 +6,7 @@ import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import { inPath } from '../protocol/openapi/schema.ts'
 import type { Device } from '../records/authorized-applications.ts'
-import { showApplications } from './applications.ts'
+import { applicationsPage } from './applications.ts'
 import { backIn } from './arranged-list.ts'
 import { deviceItem } from './list-items.ts'
 import { respond, settingsPage } from './settings-page.ts'
@@ -81,7 +81,7 @@ export const revokeTokenPage = settingsPage({
     },
   }),
   isShown: false,
-  show: showApplications,
+  show: applicationsPage.show,
   async change(request) {
     const { server, texts } = request
     const device = await ownDevice(request)
@@ -107,7 +107,7 @@ export const revokeApplicationPage = settingsPage({
     },
   }),
   isShown: false,
-  show: showApplications,
+  show: applicationsPage.show,
   async change(request, params) {
     const { http, server, signedIn, texts } = request
     const to = addresses(server.ui.links)
@@ -132,7 +132,7 @@ export const revokeAllPage = settingsPage({
     },
   }),
   isShown: false,
-  show: showApplications,
+  show: applicationsPage.show,
   async change({ server, signedIn, texts }) {
     await server.authorizedApplications.revokeAll(signedIn.user.id)
     return {

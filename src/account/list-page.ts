@@ -1,4 +1,4 @@
-import type { Listed } from '../pages/models/applications.ts'
+import type { Listed } from '../pages/parts/lists.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 

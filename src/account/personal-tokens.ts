@@ -1,13 +1,7 @@
-import { addresses } from '../pages/addresses.ts'
 import { personalTokens } from '../pages/shapes/applications.ts'
-import type { Cursor } from '../store/contract/page.ts'
 import type { PersonalTokenSummary } from '../store/contract/tokens.ts'
-import { type Arrangement, arranged, arrangedQuery } from './arranged-list.ts'
-import { tokenItem } from './list-items.ts'
-import { showNotice } from './notice.ts'
-import { type Refused, respond, settingsPage } from './settings-page.ts'
-import type { SettingsRequest } from './settings-request.ts'
-import { arrangementToWire, personalTokenToWire } from './wire.ts'
+import { listResource } from './list-resource.ts'
+import { personalTokenToWire } from './wire.ts'
 
 /** The filter for expiring tokens finds tokens that expire within this number of milliseconds. */
 const soon = 604_800_000
@@ -41,54 +35,29 @@ export const tokenFilters = (now: number) => {
   }
 }
 
-const arrangementOf = ({
-  server,
-}: Pick<SettingsRequest, 'server'>): Arrangement<PersonalTokenSummary> => ({
-  idOf: ({ id }) => String(id),
-  textsOf: ({ name }) => [name],
-  orders: tokenOrders(({ name }) => name),
-  filters: tokenFilters(server.clock()),
-  scopesOf: ({ scopes }) => server.scopes.visible(scopes),
-})
-
 /** Lists the personal tokens of the user. */
-export const showPersonalTokens = async (
-  request: SettingsRequest,
-  refused?: Refused,
-): Promise<Response> => {
-  const { server, signedIn } = request
-  const { id: userId } = signedIn.user
-  await server.operations.flushTokenUses()
-  const read = (cursor: Cursor) => server.personalTokens.summariesOf(userId, cursor)
-  const list = await arranged(request, read, arrangementOf(request))
-  const tokens = await server.personalTokens.among(
-    userId,
-    list.items.map(({ id }) => id),
-  )
-  const notice = await showNotice(request)
-  const to = addresses(server.ui.links)
-  const view = {
-    tokens: { ...list, items: tokens.map((token) => tokenItem(token, request)) },
-    newToken: to.newToken,
-    deleteSelected: to.selectedTokens,
-  }
-  const json = () => ({
-    personal_tokens: tokens.map(personalTokenToWire),
-    ...arrangementToWire(list),
-  })
-  return respond(request, 'personalTokens', { view, json, refused, notice })
-}
-
-export const personalTokensPage = settingsPage({
+export const personalTokensPage = listResource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/`,
-  operations: (server) => ({
-    get: {
-      operationId: 'listPersonalTokens',
-      summary: 'Searches, sorts and filters the personal tokens of the user',
-      answer: 'A page of the list.',
-      view: personalTokens,
-      query: arrangedQuery(arrangementOf({ server })),
-    },
+  page: 'personalTokens',
+  view: personalTokens,
+  operationId: 'listPersonalTokens',
+  summary: 'Searches, sorts and filters the personal tokens of the user',
+  async list({ server, signedIn: { user } }) {
+    await server.operations.flushTokenUses()
+    return {
+      summaries: (cursor) => server.personalTokens.summariesOf(user.id, cursor),
+      async entries(found) {
+        const ids = found.map(({ id }) => id)
+        const tokens = await server.personalTokens.among(user.id, ids)
+        return { personal_tokens: tokens.map(personalTokenToWire) }
+      },
+    }
+  },
+  arrangement: ({ scopes, clock }) => ({
+    idOf: ({ id }) => String(id),
+    textsOf: ({ name }) => [name],
+    orders: tokenOrders(({ name }) => name),
+    filters: tokenFilters(clock()),
+    scopesOf: (token) => scopes.visible(token.scopes),
   }),
-  show: showPersonalTokens,
 })

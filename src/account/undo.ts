@@ -2,7 +2,7 @@ import { InvalidField } from '../model/invalid-field.ts'
 import { addresses } from '../pages/addresses.ts'
 import { undo as undoShape } from '../pages/shapes/applications.ts'
 import { backIn } from './arranged-list.ts'
-import { showPersonalTokens } from './personal-tokens.ts'
+import { personalTokensPage } from './personal-tokens.ts'
 import { settingsPage } from './settings-page.ts'
 
 /** Restores personal tokens that the user deleted a few seconds ago. */
@@ -15,7 +15,7 @@ export const undoPage = settingsPage({
     },
   }),
   isShown: false,
-  show: showPersonalTokens,
+  show: personalTokensPage.show,
   form: undoShape,
   async change({ server, signedIn, texts }, params) {
     const { personalTokensPerUser: most } = server.settings

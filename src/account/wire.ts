@@ -5,7 +5,7 @@ import type { StoredSession } from '../model/entities/session.ts'
 import type { Scope, ScopeRegistry } from '../model/scope.ts'
 import type { User } from '../model/user.ts'
 import type { RefusedClientItem } from '../pages/models/admin.ts'
-import type { ArrangedList } from '../pages/models/list.ts'
+import type { Arranged } from '../pages/parts/lists.ts'
 import { scopeTexts } from '../pages/parts/scopes.ts'
 import type { adminClient, adminToken, refusedClient } from '../pages/shapes/administration.ts'
 import type {
@@ -19,6 +19,7 @@ import type { personalToken } from '../pages/shapes/personal-tokens.ts'
 import type { session as sessionShape } from '../pages/shapes/sessions.ts'
 import type { Json } from '../pages/shapes/shape.ts'
 import type { user as userShape } from '../pages/shapes/users.ts'
+import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import type { AuthorizedApplication, Device } from '../records/authorized-applications.ts'
 import type { ListedClient } from '../records/clients/client-input.ts'
@@ -94,18 +95,13 @@ export const personalTokenToWire = ({
   previous_expires: timeOrNull(previousExpires),
 })
 
-/** Converts the number of found entries, and the URLs of the previous and the next page of a list. */
+/** Returns the members of a list that scripts receive. */
 export const arrangementToWire = ({
-  found,
-  hasMore,
+  count,
+  is_partial,
   previous,
   next,
-}: Omit<ArrangedList<unknown>, 'items'>): Json<typeof arrangement> => ({
-  count: found,
-  is_partial: hasMore,
-  previous: previous?.replace(/#.*/s, '') ?? null,
-  next: next?.replace(/#.*/s, '') ?? null,
-})
+}: Arranged): Json<typeof arrangement> => ({ count, is_partial, previous, next })
 
 /** Converts an authorization of an application. */
 export const deviceToWire = (device: Device, scopes: ScopeRegistry): Json<typeof deviceShape> => ({
@@ -122,15 +118,18 @@ export const deviceToWire = (device: Device, scopes: ScopeRegistry): Json<typeof
 /** Converts an application that the user authorized. */
 export const authorizedToWire = (
   application: AuthorizedApplication,
-  scopes: ScopeRegistry,
+  server: ServerContext,
 ): Json<typeof authorizedApplication> => {
   const { client, grantedAt, devices, deviceCount } = application
+  const { scopes } = server
   return {
     client_id: client.clientId,
     name: client.name,
     description: client.description,
     website: client.website,
     owner: client.owner?.email ?? null,
+    maker: client.maker ?? null,
+    logo: logoUrlOf(client, server),
     is_verified: client.isVerified || client.isInternal,
     scopes: scopes.visible(application.scopes),
     granted_at: timeOrNull(grantedAt),

@@ -162,17 +162,14 @@ describe('a row of a list', () => {
           text.replaceAll(/<[^>]*>/g, ''),
         )
       const { personalTokens, authorized } = views
-      const tokens = personalTokens.tokens.items.map((item) => ({ ...item, scopes }))
+      const tokens = personalTokens.personal_tokens.map((item) => ({ ...item, scopes }))
       const html = await renderPage('personalTokens', {
         ...personalTokens,
-        tokens: { ...personalTokens.tokens, items: tokens },
+        personal_tokens: tokens,
       })
       expect(inRow(html)).toEqual(tokens.map(() => shown))
-      const items = authorized.authorized.items.map((item) => ({ ...item, scopes }))
-      const allowed = await renderPage('authorized', {
-        ...authorized,
-        authorized: { ...authorized.authorized, items },
-      })
+      const items = authorized.authorized.map((item) => ({ ...item, scopes }))
+      const allowed = await renderPage('authorized', { ...authorized, authorized: items })
       const lists = all(allowed, /<details>\n<summary>Permissions<\/summary>([\s\S]*?)<\/details>/g)
       // Without devices, the entry itself lists all permissions.
       const without = items.filter(({ devices }) => devices.length === 0)

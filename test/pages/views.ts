@@ -1,8 +1,7 @@
 import { Scope } from '../../src/model/scope.ts'
 import type { Frame } from '../../src/pages/frame.ts'
-import type { Listed } from '../../src/pages/models/applications.ts'
-import type { ArrangedList } from '../../src/pages/models/list.ts'
 import { builtInPages, type PageName, type ViewOf } from '../../src/pages/pages.ts'
+import type { Arranged, ArrangedList, Listed } from '../../src/pages/parts/lists.ts'
 import { en } from '../support/texts.ts'
 
 const now = Date.UTC(2026, 9, 17, 12)
@@ -70,17 +69,20 @@ const exports = {
 }
 const arranged = <T>(items: readonly T[], q: string): ArrangedList<T> => ({
   items,
+  ...arrangement(q),
+})
+const arrangement = (q: string): Arranged => ({
   action: '/account/settings/applications/tokens/',
   chosen: { q, sort: 'name', filter: 'never_used', kind: 'refresh', scope: 'notes:read' },
   orders: ['newest', 'name'],
   filters: ['never_used', 'expiring'],
   kinds: ['personal', 'refresh'],
   scopes: ['notes:read', 'notes:write'],
-  found: 120,
+  count: 120,
   searched: 1_000,
-  hasMore: true,
-  previous: '/account/settings/applications/tokens/?before=x#list',
-  next: '/account/settings/applications/tokens/?after=x#list',
+  is_partial: true,
+  previous: '/account/settings/applications/tokens/?before=x',
+  next: '/account/settings/applications/tokens/?after=x',
   back: '?q=x',
 })
 
@@ -152,98 +154,116 @@ export const sampleViews = (
     firstDay: '2026-10-18',
     lastDay: null,
   }
-  const outcome = {
-    done: outside('The token was deleted.'),
-    undo: { id: 'an-id', action: `${settings}tokens/undo/` },
-    problem: undefined,
+  const allowedDevice = {
+    id: 7,
+    client_id: 'c1',
+    scopes: ['notes:read', 'user:email'],
+    browser: outside('Chrome on Linux'),
+    created_at: at(now - 40 * day),
+    ends: null,
+    last_used_at: at(now - 2 * hour),
+    last_used_address: '203.0.113.7',
   }
+  // The members of a client that lists of its owner do not show.
+  const unlisted = {
+    description: '',
+    website: '',
+    logo_uri: '',
+    client_type: 'confidential',
+    redirect_uris: [],
+    default_scopes: [],
+    optional_scopes: [],
+    client_secret_leaked_at: null,
+    previous_client_secret_expires: null,
+  } as const
   const applications: ViewOf<'applications'> = {
-    newClient: `${settings}clients/new/`,
-    newToken: `${settings}tokens/new/`,
-    ...outcome,
-    clients: listed([
+    clients: [
       {
-        href: `${settings}clients/5f0c/`,
-        clientId: 'UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN',
+        client_id: 'UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN',
         name: outside('Photo Print'),
-        isConfidential: true,
-        isVerified: true,
-        isDisabled: false,
-        createdAt: now - 400 * day,
+        is_confidential: true,
+        is_verified: true,
+        is_disabled: false,
         users: 1204,
+        created_at: at(now - 400 * day),
+        ...unlisted,
       },
       {
-        href: `${settings}clients/77aa/`,
-        clientId: 'b0TjhS4mZ2xqCwE8yK1uRgN6fVdLpA9oXsIiHe3W',
+        client_id: 'b0TjhS4mZ2xqCwE8yK1uRgN6fVdLpA9oXsIiHe3W',
         name: outside('Notes on the phone'),
-        isConfidential: false,
-        isVerified: false,
-        isDisabled: true,
-        createdAt: now - 3 * day,
+        is_confidential: false,
+        is_verified: false,
+        is_disabled: true,
         users: 1,
+        created_at: at(now - 3 * day),
+        ...unlisted,
       },
-    ]),
-    personalTokens: listed(
-      [
-        {
-          id: 1,
-          href: `${settings}tokens/1/`,
-          name: outside('Backup script'),
-          lastFour: 'x7Qz',
-          scopes: ['notes:read', 'notes:write'],
-          createdAt: now - 90 * day,
-          expires: null,
-          isExpired: false,
-          lastUsedAt: now - 5 * hour,
-          lastUsedAddress: '2001:db8::17',
-        },
-        {
-          id: 2,
-          href: `${settings}tokens/2/`,
-          name: outside('Workshop'),
-          lastFour: 'Ab12',
-          scopes: [],
-          createdAt: now - 300 * day,
-          expires: now - 200 * day,
-          isExpired: true,
-          lastUsedAt: null,
-          lastUsedAddress: null,
-        },
-      ],
-      { next: `${settings}?tokens=2#tokens`, first: settings },
-    ),
-    authorized: listed([
+    ],
+    personal_tokens: [
       {
-        clientId: 'c1',
+        id: 1,
+        name: outside('Backup script'),
+        last_four: 'x7Qz',
+        scopes: ['notes:read', 'notes:write'],
+        expires: null,
+        created_at: at(now - 90 * day),
+        used_scopes: [],
+        last_used_at: at(now - 5 * hour),
+        last_used_address: '2001:db8::17',
+        previous_expires: null,
+      },
+      {
+        id: 2,
+        name: outside('Workshop'),
+        last_four: 'Ab12',
+        scopes: [],
+        expires: at(now - 200 * day),
+        created_at: at(now - 300 * day),
+        used_scopes: [],
+        last_used_at: null,
+        last_used_address: null,
+        previous_expires: null,
+      },
+    ],
+    authorized: [
+      {
+        client_id: 'c1',
         name: outside('Travel Diary'),
-        logo: '/oauth/logos/aDigest',
         description: outside('Keeps the notes of your journeys.'),
         website: outside('https://travel-diary.example/'),
         owner: outside('grace@example.org'),
-        isVerified: true,
+        maker: outside('grace@example.org'),
+        logo: '/oauth/logos/aDigest',
+        is_verified: true,
         scopes: ['notes:read', 'user:email'],
-        grantedAt: now - 40 * day,
-        lastUsedAt: now - 2 * hour,
-        devices: [device, { ...device, browser: null, lastUsedAt: null, lastUsedAddress: null }],
-        moreDevices: 3,
-        revokeAction: `${settings}authorized/c1/revoke/`,
+        granted_at: at(now - 40 * day),
+        devices: [
+          allowedDevice,
+          { ...allowedDevice, browser: null, last_used_at: null, last_used_address: null },
+        ],
+        device_count: 5,
       },
       {
-        clientId: 'c2',
+        client_id: 'c2',
         name: outside('Photo Print'),
-        logo: null,
         description: '',
         website: '',
         owner: null,
-        isVerified: false,
+        maker: null,
+        logo: null,
+        is_verified: false,
         scopes: [],
-        grantedAt: null,
-        lastUsedAt: null,
+        granted_at: null,
         devices: [],
-        moreDevices: 0,
-        revokeAction: `${settings}authorized/c2/revoke/`,
+        device_count: 0,
       },
-    ]),
+    ],
+    next: {
+      clients: null,
+      personal_tokens: `${settings}?tokens_after=2`,
+      authorized: null,
+    },
+    first: { clients: null, personal_tokens: settings, authorized: null },
   }
   return {
     login: {
@@ -368,22 +388,11 @@ export const sampleViews = (
     },
     applications,
     personalTokens: {
-      ...outcome,
-      tokens: arranged(applications.personalTokens.items, outside('Backup')),
-      newToken: `${settings}tokens/new/`,
-      deleteSelected: `${settings}tokens/selected/`,
+      ...arrangement(outside('Backup')),
+      personal_tokens: applications.personal_tokens,
     },
-    clients: {
-      ...outcome,
-      clients: arranged(applications.clients.items, outside('Photo')),
-      newClient: `${settings}clients/new/`,
-    },
-    authorized: {
-      ...outcome,
-      authorized: arranged(applications.authorized.items, outside('Travel')),
-      revokeSelected: `${settings}authorized/selected/`,
-      revokeAllAction: `${settings}authorized/revoke/`,
-    },
+    clients: { ...arrangement(outside('Photo')), clients: applications.clients },
+    authorized: { ...arrangement(outside('Travel')), authorized: applications.authorized },
     endSelected: {
       kind: 'tokens',
       action: `${settings}tokens/selected/`,

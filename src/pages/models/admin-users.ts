@@ -1,5 +1,5 @@
 import type { FormProblem } from '../form-problem.ts'
-import type { Listed } from './applications.ts'
+import type { Listed } from '../parts/lists.ts'
 
 /** A user in the administration. */
 export interface UserItem {

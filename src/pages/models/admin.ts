@@ -1,7 +1,7 @@
 import type { ClientOrigin } from '../../model/entities/client.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { FormProblem } from '../form-problem.ts'
-import type { ArrangedList } from './list.ts'
+import type { ArrangedList } from '../parts/lists.ts'
 
 /** A client application in the list of administrators. Times are milliseconds since the epoch. */
 export interface AdminClientItem {

@@ -1,8 +1,8 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { ArrangedList } from '../models/list.ts'
 import { numberText } from './facts.ts'
 import { formId } from './forms.ts'
+import type { Arranged } from './lists.ts'
 
 /** The search field of a list in the administration. */
 export interface AdminSearch {
@@ -13,14 +13,14 @@ export interface AdminSearch {
 }
 
 /** Returns whether the user searches or filters a list. */
-export const isNarrowed = ({ chosen }: ArrangedList<unknown>): boolean =>
+export const isNarrowed = ({ chosen }: Arranged): boolean =>
   [chosen.q, chosen.filter, chosen.kind, chosen.scope].some((part) => part !== '')
 
 /**
  * Renders the form with which a user searches, sorts and filters a list. In the administration, the form is sent by
  * POST, so that a pasted secret does not appear in a URL.
  */
-export const listForm = (list: ArrangedList<unknown>, frame: Frame, search?: AdminSearch): Html => {
+export const listForm = (list: Arranged, frame: Frame, search?: AdminSearch): Html => {
   const { list: texts } = frame.texts
   const { action, chosen, orders, filters, kinds, scopes } = list
   const { field, label, hint } = search ?? {
@@ -89,23 +89,23 @@ ${options.map(([value, text]) => html`<option value="${value}"${value === chosen
 </div>`
 
 /** Returns the number of found entries as text, with the number of searched entries if the numbers differ. */
-export const listCount = (list: ArrangedList<unknown>, frame: Frame): string => {
+export const listCount = (list: Arranged, frame: Frame): string => {
   const { list: texts, facts } = frame.texts
-  const { found, searched, hasMore } = list
-  if (found === searched)
-    return hasMore ? facts.moreThan(texts.entries(searched)) : texts.entries(found)
-  return texts.found({ found: numberText(frame, found), all: texts.entries(searched) })
+  const { count, searched, is_partial: isPartial } = list
+  if (count === searched)
+    return isPartial ? facts.moreThan(texts.entries(searched)) : texts.entries(count)
+  return texts.found({ found: numberText(frame, count), all: texts.entries(searched) })
 }
 
 /** Renders links to the neighbouring pages of a list. The links lead to the list instead of the top of the page. */
 export const listPaging = (
-  { previous, next }: Pick<ArrangedList<unknown>, 'previous' | 'next'>,
+  { previous, next }: Pick<Arranged, 'previous' | 'next'>,
   title: string,
   { texts: { frame: texts } }: Frame,
 ): Html =>
   previous === null && next === null
     ? html``
     : html`<nav class="paging" aria-label="${texts.pages}: ${title}">
-${previous === null ? '' : html`<a class="button quiet" href="${previous}" rel="prev">${texts.previous}</a>`}
-${next === null ? '' : html`<a class="button quiet" href="${next}" rel="next">${texts.next}</a>`}
+${previous === null ? '' : html`<a class="button quiet" href="${previous}#list" rel="prev">${texts.previous}</a>`}
+${next === null ? '' : html`<a class="button quiet" href="${next}#list" rel="next">${texts.next}</a>`}
 </nav>`

@@ -1,6 +1,6 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { Listed } from '../models/applications.ts'
+import type { Listed } from './lists.ts'
 
 /** Renders a link back to a list. */
 export const back = (

@@ -1,6 +1,6 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { Listed } from '../models/applications.ts'
+import type { Listed } from './lists.ts'
 import { paging } from './navigation.ts'
 
 /** A section of a page with a list. */

@@ -1,6 +1,8 @@
+import { addresses } from '../addresses.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { PersonalTokenItem } from '../models/applications.ts'
+import type { personalToken } from '../shapes/personal-tokens.ts'
+import type { Json } from '../shapes/shape.ts'
 import { badge, labelled, lastUsed } from './facts.ts'
 import { endForm, listRow } from './rows.ts'
 import { scopesInShort } from './scopes.ts'
@@ -14,31 +16,32 @@ const soon = 7
  * @param back the query of the list to which the user returns; undefined for a list without checkboxes
  */
 export const tokenRow = (
-  token: PersonalTokenItem,
+  token: Json<typeof personalToken>,
   back: string | undefined,
   frame: Frame,
 ): Html => {
   const { facts: texts, applications, list } = frame.texts
-  const { name } = token
+  const { id, name, last_four: ending, expires } = token
+  const href = addresses(frame.links).token(id)
   const used = lastUsed(frame, token)
   return listRow({
-    pick: back === undefined ? undefined : { id: String(token.id), label: list.select(name) },
-    name: html`<a href="${token.href}"><bdi>${name}</bdi></a>`,
+    pick: back === undefined ? undefined : { id: String(id), label: list.select(name) },
+    name: html`<a href="${href}"><bdi>${name}</bdi></a>`,
     marks: [
-      html`<code class="end" title="${texts.endsWith(token.lastFour)}" dir="ltr">…${token.lastFour}</code>`,
-      expiryBadge(token.expires, frame),
+      html`<code class="end" title="${texts.endsWith(ending)}" dir="ltr">…${ending}</code>`,
+      expiryBadge(expires, frame),
       scopesInShort(token.scopes, frame),
     ],
     line: [
       used ? labelled(...used) : '',
-      labelled(texts.expires, token.expires === null ? texts.never : time(frame, token.expires)),
+      labelled(texts.expires, expires === null ? texts.never : time(frame, expires)),
     ],
     act: endForm(
       {
-        action: token.href,
+        action: href,
         fields: { delete: 'yes' },
         label: applications.tokens.delete,
-        name: applications.tokens.deleteNamed(`${name} …${token.lastFour}`),
+        name: applications.tokens.deleteNamed(`${name} …${ending}`),
         back,
       },
       frame,

@@ -25,6 +25,12 @@ export const authorizedApplication = z.strictObject({
   description: text,
   website: text,
   owner: text.nullable().describe('The e-mail address of the owner; null without an owner.'),
+  maker: text
+    .nullable()
+    .describe('What pages show as the owner: the address, or the host of the metadata document.'),
+  logo: text
+    .nullable()
+    .describe('The path of the stored logo of a verified application; null without one.'),
   is_verified: flag,
   scopes: z.array(text),
   granted_at: time.nullable(),

@@ -1,7 +1,6 @@
 import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import type { Listed } from '../models/applications.ts'
 import {
   type ActivityItem,
   activityRow,
@@ -9,6 +8,7 @@ import {
   exportLinks,
   periodFields,
 } from '../parts/activity-row.ts'
+import type { Listed } from '../parts/lists.ts'
 import { paging } from '../parts/navigation.ts'
 
 /** The view of the page with the activity of a user's account. */

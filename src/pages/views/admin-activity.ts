@@ -3,7 +3,6 @@ import type { FormProblem } from '../form-problem.ts'
 import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import type { Listed } from '../models/applications.ts'
 import {
   type ChangedField,
   changeList,
@@ -18,6 +17,7 @@ import { eventName } from '../parts/event-name.ts'
 import { type Fact, facts, labelled } from '../parts/facts.ts'
 import { formatsOf } from '../parts/formats.ts'
 import { formId } from '../parts/forms.ts'
+import type { Listed } from '../parts/lists.ts'
 import { paging } from '../parts/navigation.ts'
 import { factLine } from '../parts/rows.ts'
 import { secretNotice } from '../parts/secret-notice.ts'

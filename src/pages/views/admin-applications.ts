@@ -22,6 +22,7 @@ ${done(view.done)}
 ${arrangedSection(
   {
     list: clients,
+    items: clients.items,
     title: texts.clients,
     search: { field: 'client', label: texts.searchClients, hint: texts.searchClientsHint },
     row: (client) => adminClientRow(client, clients, frame),

@@ -22,6 +22,7 @@ ${done(view.done)}
 ${arrangedSection(
   {
     list: tokens,
+    items: tokens.items,
     title: texts.tokens,
     search: { field: 'token', label: texts.searchTokens, hint: texts.searchTokensHint },
     row: (token) => adminTokenRow(token, tokens, frame),

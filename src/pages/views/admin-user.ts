@@ -7,10 +7,10 @@ import type {
   UserSessionItem,
   UserTokenItem,
 } from '../models/admin-users.ts'
-import type { Listed } from '../models/applications.ts'
 import { adminNavigation } from '../parts/admin-navigation.ts'
 import { ask } from '../parts/ask.ts'
 import { badge, facts, lastUsed } from '../parts/facts.ts'
+import type { Listed } from '../parts/lists.ts'
 import { paging } from '../parts/navigation.ts'
 import { alert, done } from '../parts/notices.ts'
 import { scopeIds } from '../parts/scopes.ts'

@@ -1,17 +1,28 @@
+import { addresses } from '../addresses.ts'
 import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import type { ApplicationsView, Listed } from '../models/applications.ts'
 import { authorizedRow } from '../parts/authorized-row.ts'
 import { clientRow } from '../parts/client-row.ts'
+import type { Listed } from '../parts/lists.ts'
 import { outcome } from '../parts/outcome.ts'
 import { section } from '../parts/section.ts'
 import { tokenRow } from '../parts/token-row.ts'
+import type { applications } from '../shapes/applications.ts'
+import type { Json } from '../shapes/shape.ts'
+
+/** The view of the page with the first entries of each list of a user. */
+export interface ApplicationsView extends Json<typeof applications> {
+  /** The URL of the first page of each list; null on the first page. */
+  readonly first: Json<typeof applications>['next']
+}
 
 /** The page with the first entries of a user's tokens, own applications and authorized applications. */
 export const applicationsPage: PageTemplate<ApplicationsView> = (view, frame) => {
   const { applications: texts } = frame.texts
   const { links } = frame
+  const to = addresses(links)
+  const { personal_tokens: tokens, clients, authorized, first, next } = view
   const overview = <Item>(
     id: 'clients' | 'tokens' | 'authorized',
     list: Listed<Item>,
@@ -38,9 +49,9 @@ export const applicationsPage: PageTemplate<ApplicationsView> = (view, frame) =>
     texts.title,
     html`<h1>${texts.title}</h1>
 ${outcome(frame)}
-${overview('tokens', view.personalTokens, (token) => tokenRow(token, undefined, frame), create('tokens', view.newToken))}
-${overview('clients', view.clients, (client) => clientRow(client, frame), create('clients', view.newClient))}
-${overview('authorized', view.authorized, (item) => authorizedRow(item, { items: view.authorized.items }, frame))}`,
+${overview('tokens', { items: tokens, next: next.personal_tokens, first: first.personal_tokens }, (token) => tokenRow(token, undefined, frame), create('tokens', to.newToken))}
+${overview('clients', { items: clients, next: next.clients, first: first.clients }, (client) => clientRow(client, frame), create('clients', to.newClient))}
+${overview('authorized', { items: authorized, next: next.authorized, first: first.authorized }, (item) => authorizedRow(item, { items: authorized }, frame))}`,
   )
 }
 

@@ -1,11 +1,17 @@
+import { addresses } from '../addresses.ts'
 import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
-import type { AuthorizedView } from '../models/applications.ts'
 import { arrangedSection } from '../parts/arranged-section.ts'
 import { authorizedRow, revokeAllForm } from '../parts/authorized-row.ts'
+import type { ListChoices } from '../parts/lists.ts'
 import { outcome } from '../parts/outcome.ts'
 import { selectionBar } from '../parts/selection-bar.ts'
+import type { authorizedApplications } from '../shapes/applications.ts'
+import type { Json } from '../shapes/shape.ts'
+
+/** The view of the page that lists the applications that a user authorized. */
+export interface AuthorizedView extends Json<typeof authorizedApplications>, ListChoices {}
 
 /** The page that lists the applications that a user authorized. */
 export const authorizedPage: PageTemplate<AuthorizedView> = (view, frame) => {
@@ -19,15 +25,16 @@ export const authorizedPage: PageTemplate<AuthorizedView> = (view, frame) => {
 ${outcome(frame)}
 ${arrangedSection(
   {
-    list: authorized,
+    list: view,
+    items: authorized,
     title: texts.title,
-    row: (item) => authorizedRow(item, authorized, frame),
+    row: (item) => authorizedRow(item, { items: authorized, back: view.back }, frame),
     empty: html`<p>${texts.none}</p><p>${texts.invite}</p>`,
-    act: selectionBar(view.revokeSelected, authorized.back, texts.revokeSelected),
+    act: selectionBar(addresses(frame.links).selectedApplications, view.back, texts.revokeSelected),
   },
   frame,
 )}
-${authorized.searched > 1 || authorized.hasMore ? revokeAllForm(view.revokeAllAction, frame) : ''}`,
+${view.searched > 1 || view.is_partial ? revokeAllForm(frame) : ''}`,
     { place: { entry: 'authorized' } },
   )
 }

@@ -1,8 +1,10 @@
 import { StoreUnavailable } from 'svc-oauth2server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { digestOf } from '../../../src/crypto/digest.ts'
 import { endLeakedSecret } from '../../../src/records/clients/leaked-credentials.ts'
+import { images } from '../../support/images.ts'
 import { contextOf } from '../../support/internals.ts'
+import { type RemoteSite, remoteSite } from '../../support/remote-site.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { browser } from '../../support/session.ts'
 import { authorizationOf } from '../../support/tokens.ts'
@@ -15,13 +17,17 @@ const leaked = '/account/settings/leaked/'
 
 let failing = false
 let app: TestServer
+let site: RemoteSite
 let contract: Contract
 let user: Script
 let administrator: Script
 let withPassword: Script
 beforeAll(async () => {
+  site = await remoteSite()
   app = await startServer({
     sendUserLink: () => undefined,
+    dangerouslyAllowPrivateAddresses: true,
+    outbound: site.outbound,
     aroundStore: ({ name }, operation) => {
       if (failing && name === 'sessions.find') throw new StoreUnavailable('The store is away.')
       return operation()
@@ -33,7 +39,10 @@ beforeAll(async () => {
   withPassword = await newUser()
   await fillLists()
 })
-afterAll(() => app.close())
+afterAll(async () => {
+  await app.close()
+  await site.close()
+})
 
 let users = 0
 const newUser = async (input: { readonly isAdmin?: boolean } = {}): Promise<Script> => {
@@ -59,6 +68,7 @@ const fillLists = async (): Promise<void> => {
   const { clientId } = await newDevice()
   await app.server.consents.grant(app.user.id, clientId, ['notes:read'])
   await app.server.clients.resetClientSecret(clientId, { overlap: 600 })
+  await storeLogo(clientId)
   const { clientSecret } = await app.client()
   await endLeakedSecret(digestOf('client_secret', clientSecret), contextOf(app.server))
   await app.server.clients.create({ name: 'Nobody’s', redirectUris: [] })
@@ -68,8 +78,18 @@ const fillLists = async (): Promise<void> => {
   await fetch(`${app.issuer}/api/me`, { headers: { authorization: `Bearer ${accessToken}` } })
   await app.server.personalTokens.rotate(id, { overlap: 60 })
   await newToken()
-  await administrator.post(admin, { client_id: clientId, act: 'verify' })
   await administrator.post(admin, { token_id: await newToken(), act: 'delete' })
+}
+
+/** Lets the server fetch the logo of a client, which an administrator verifies. */
+const storeLogo = async (clientId: string): Promise<void> => {
+  site.respond('/logo', (_request, response) =>
+    response.writeHead(200, { 'content-type': 'image/png' }).end(images['image/png']),
+  )
+  await app.server.clients.update(clientId, { logoUri: site.url('/logo') })
+  await administrator.post(admin, { client_id: clientId, act: 'verify' })
+  const logo = async () => (await app.server.clients.find(clientId))?.logo
+  await vi.waitFor(async () => expect(await logo()).not.toBeNull(), { timeout: 60_000 })
 }
 
 interface Case {
