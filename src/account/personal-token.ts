@@ -1,5 +1,6 @@
 import { validName } from '../model/field-rules.ts'
 import { checkAll, InvalidField } from '../model/invalid-field.ts'
+import { isoTimeOrNull } from '../model/iso-time.ts'
 import { withoutOpenidScopes } from '../model/openid-scopes.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { isExpired, type Token } from '../model/token.ts'
@@ -40,14 +41,12 @@ const typedEdit = (
   token: Pick<Token, 'expires' | 'createdAt'>,
 ): EditedToken => {
   const chosen = chosenExpiry(params, request, token.createdAt)
-  const expires = iso(chosen === undefined ? token.expires : chosen)
-  const stored = iso(token.expires)
+  const expires = isoTimeOrNull(chosen === undefined ? token.expires : chosen)
+  const stored = isoTimeOrNull(token.expires)
   // Compare only the days, because the same choice in two tabs, such as 90 days, results in times a few seconds apart.
   const isSame = expires?.slice(0, 10) === stored?.slice(0, 10)
   return { ...tokenForm.typed(params), expires: isSame ? stored : expires }
 }
-
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 const curlOf = (accessToken: string, { server }: SettingsRequest): string =>
   `curl -H 'Authorization: Bearer ${accessToken}' ${inShell(`${server.issuer}${server.settings.oauthPrefix}/ping`)}`
@@ -151,7 +150,7 @@ export const personalTokenPage = resource({
       const scopes = server.scopes.visible(before.scopes)
       const stored = {
         ...tokenForm.stored({ name: before.name, scopes }),
-        expires: iso(before.expires),
+        expires: isoTimeOrNull(before.expires),
       }
       checkEdit(params, { stored, typed: typedEdit(request, params, before) })
     })

@@ -1,4 +1,5 @@
 import { InvalidField } from '../model/invalid-field.ts'
+import { isoTime } from '../model/iso-time.ts'
 import { isSessionEnd } from '../model/session-end.ts'
 import { type endedSession, sessionEnd, sessions } from '../pages/shapes/sessions.ts'
 import type { Json } from '../pages/shapes/shape.ts'
@@ -26,8 +27,12 @@ const endedSessions = async ({
     if (!isSessionEnd(reason)) return []
     // Do not reveal the IP address of an administrator.
     const isOwn = actorId !== null && String(actorId) === String(signedIn.user.id)
-    const ended_at = new Date(at).toISOString()
-    return { reason, count: Number(count), ended_at, address: isOwn ? address : '' }
+    return {
+      reason,
+      count: Number(count),
+      ended_at: isoTime(at),
+      address: isOwn ? address : '',
+    }
   })
 }
 

@@ -2,21 +2,22 @@ import { auditToWire, ownAuditToWire } from '../model/audit-wire.ts'
 import type { Client } from '../model/client.ts'
 import { editedMetadata } from '../model/client-metadata.ts'
 import type { StoredSession } from '../model/entities/session.ts'
+import { isoTime, isoTimeOrNull } from '../model/iso-time.ts'
 import type { Scope, ScopeRegistry } from '../model/scope.ts'
 import type { User } from '../model/user.ts'
 import type { RefusedClientItem } from '../pages/models/admin.ts'
 import type { Arranged } from '../pages/parts/lists.ts'
 import { scopeTexts } from '../pages/parts/scopes.ts'
-import type { adminClient, adminToken, refusedClient } from '../pages/shapes/administration.ts'
-import type {
-  arrangement,
-  authorizedApplication,
+import { adminClient, adminToken, type refusedClient } from '../pages/shapes/administration.ts'
+import {
+  type arrangement,
+  type authorizedApplication,
   device as deviceShape,
 } from '../pages/shapes/applications.ts'
-import type { client as clientShape, scope as scopeShape } from '../pages/shapes/clients.ts'
+import { client as clientShape, type scope as scopeShape } from '../pages/shapes/clients.ts'
 import type { leakedCredential } from '../pages/shapes/leaked.ts'
-import type { personalToken } from '../pages/shapes/personal-tokens.ts'
-import type { session as sessionShape } from '../pages/shapes/sessions.ts'
+import { personalToken } from '../pages/shapes/personal-tokens.ts'
+import { session as sessionShape } from '../pages/shapes/sessions.ts'
 import type { Json } from '../pages/shapes/shape.ts'
 import type { user as userShape } from '../pages/shapes/users.ts'
 import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
@@ -29,13 +30,10 @@ import type { TokenSummary, TokenWithNames } from '../store/contract/tokens.ts'
 import { deviceName } from './device-name.ts'
 import type { LeakFacts } from './leaked/facts.ts'
 import type { SettingsRequest } from './settings-request.ts'
+import { toJson } from './to-json.ts'
 
 // These functions convert records to JSON values. Their return types are derived from the schemas of the OpenAPI
 // document, so the compiler reports a value that does not match its schema.
-
-const time = (at: number): string => new Date(at).toISOString()
-
-const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))
 
 /** Converts a scope, with its texts in the user's language. */
 export const scopeToWire = (
@@ -50,49 +48,47 @@ export const scopeToWire = (
 export const clientToWire = (
   client: Client,
   users: number,
+  server: Pick<ServerContext, 'scopes' | 'settings'>,
+): Json<typeof clientShape> => toJson(clientShape, clientSource(client, users, server))
+
+const clientSource = (
+  client: Client,
+  users: number,
   { scopes, settings }: Pick<ServerContext, 'scopes' | 'settings'>,
-): Json<typeof clientShape> => {
-  const { logo_uri, ...logoutUris } = editedMetadata(client)
+) => {
+  const edited = editedMetadata(client)
+  const hasLogout = settings.openidConnect
   return {
-    client_id: client.clientId,
-    name: client.name,
-    description: client.description,
-    website: client.website,
-    logo_uri,
-    client_type: client.clientType,
-    is_confidential: client.isConfidential,
-    redirect_uris: client.redirectUris,
-    default_scopes: scopes.visible(client.defaultScopes),
-    optional_scopes: scopes.visible(client.optionalScopes),
-    is_verified: client.isVerified,
-    is_disabled: client.isDisabled,
+    ...client,
+    clientType: client.clientType,
+    logoUri: edited.logo_uri,
+    defaultScopes: scopes.visible(client.defaultScopes),
+    optionalScopes: scopes.visible(client.optionalScopes),
     users,
-    client_secret_leaked_at: timeOrNull(client.secretLeakedAt),
-    previous_client_secret_expires: timeOrNull(client.previousClientSecretExpires),
-    created_at: time(client.createdAt),
-    ...(settings.openidConnect && logoutUris),
+    clientSecretLeakedAt: client.secretLeakedAt,
+    postLogoutRedirectUris: hasLogout ? edited.post_logout_redirect_uris : undefined,
+    backchannelLogoutUri: hasLogout ? edited.backchannel_logout_uri : undefined,
   }
 }
 
 /** Converts a personal token, without its value. */
-export const personalTokenToWire = ({
-  token,
-  name,
-  lastFour,
-  usedScopes,
-  lastUse,
-  previousExpires,
-}: ManagedToken): Json<typeof personalToken> => ({
-  id: token.id,
-  name,
-  last_four: lastFour,
-  scopes: token.getVisibleScopes(),
-  expires: timeOrNull(token.expires),
-  created_at: time(token.createdAt),
-  used_scopes: token.getVisibleScopes().filter((scope) => usedScopes.includes(scope)),
-  last_used_at: timeOrNull(lastUse?.at ?? null),
-  last_used_address: lastUse?.address ?? null,
-  previous_expires: timeOrNull(previousExpires),
+export const personalTokenToWire = (managed: ManagedToken): Json<typeof personalToken> => {
+  const { token, usedScopes, lastUse } = managed
+  const scopes = token.getVisibleScopes()
+  return toJson(personalToken, {
+    ...managed,
+    id: token.id,
+    scopes,
+    expires: token.expires,
+    createdAt: token.createdAt,
+    usedScopes: scopes.filter((scope) => usedScopes.includes(scope)),
+    ...lastUseOf(lastUse),
+  })
+}
+
+const lastUseOf = (lastUse: { readonly at: number; readonly address?: string | null } | null) => ({
+  lastUsedAt: lastUse?.at ?? null,
+  lastUsedAddress: lastUse?.address ?? null,
 })
 
 /** Returns the members of a list that scripts receive. */
@@ -104,16 +100,14 @@ export const arrangementToWire = ({
 }: Arranged): Json<typeof arrangement> => ({ count, is_partial, previous, next })
 
 /** Converts an authorization of an application. */
-export const deviceToWire = (device: Device, scopes: ScopeRegistry): Json<typeof deviceShape> => ({
-  id: device.tokenId,
-  client_id: device.clientId,
-  scopes: scopes.visible(device.scopes),
-  browser: deviceName(device.userAgent),
-  created_at: time(device.createdAt),
-  ends: timeOrNull(device.ends),
-  last_used_at: timeOrNull(device.lastUse?.at ?? null),
-  last_used_address: device.lastUse?.address ?? null,
-})
+export const deviceToWire = (device: Device, scopes: ScopeRegistry): Json<typeof deviceShape> =>
+  toJson(deviceShape, {
+    ...device,
+    id: device.tokenId,
+    scopes: scopes.visible(device.scopes),
+    browser: deviceName(device.userAgent),
+    ...lastUseOf(device.lastUse),
+  })
 
 /** Converts an application that the user authorized. */
 export const authorizedToWire = (
@@ -132,7 +126,7 @@ export const authorizedToWire = (
     logo: logoUrlOf(client, server),
     is_verified: client.isVerified || client.isInternal,
     scopes: scopes.visible(application.scopes),
-    granted_at: timeOrNull(grantedAt),
+    granted_at: isoTimeOrNull(grantedAt),
     devices: devices.map((device) => deviceToWire(device, scopes)),
     device_count: deviceCount,
   }
@@ -141,26 +135,23 @@ export const authorizedToWire = (
 export const sessionToWire = (
   session: StoredSession,
   currentId: string,
-): Json<typeof sessionShape> => ({
-  id: session.id,
-  is_current: session.id === currentId,
-  browser: deviceName(session.userAgent),
-  address: session.address,
-  created_at: time(session.createdAt),
-  last_seen_at: time(session.lastSeenAt),
-})
+): Json<typeof sessionShape> =>
+  toJson(sessionShape, {
+    ...session,
+    isCurrent: session.id === currentId,
+    browser: deviceName(session.userAgent),
+  })
 
 /** Converts a client for administrators. */
 export const adminClientToWire = (
   { client, users }: ListedClient,
   server: Pick<ServerContext, 'scopes' | 'settings'>,
-): Json<typeof adminClient> => ({
-  ...clientToWire(client, users, server),
-  owner: client.owner?.email ?? null,
-  is_pinned: client.isPinned,
-  seen: identityDigest(client),
-  default_resource: client.defaultResource,
-})
+): Json<typeof adminClient> =>
+  toJson(adminClient, {
+    ...clientSource(client, users, server),
+    owner: client.owner?.email ?? null,
+    seen: identityDigest(client),
+  })
 
 /** Converts a user for administrators. */
 export const userToWire = (user: User): Json<typeof userShape> => ({
@@ -187,9 +178,9 @@ export const leakedToWire = (
   is_disabled: client?.isDisabled ?? false,
   scopes: scopes.visible(facts.scopes),
   is_bound: facts.isBound,
-  created_at: timeOrNull(facts.createdAt),
-  expires: timeOrNull(facts.expires),
-  last_used_at: timeOrNull(lastUse?.at ?? null),
+  created_at: isoTimeOrNull(facts.createdAt),
+  expires: isoTimeOrNull(facts.expires),
+  last_used_at: isoTimeOrNull(lastUse?.at ?? null),
   last_used_address: lastUse?.address ?? null,
   acts: facts.acts,
   events: facts.events.map(isAdmin ? auditToWire : ownAuditToWire),
@@ -206,36 +197,18 @@ export const refusedClientToWire = ({
   client_id: clientId,
   name,
   count,
-  last_at: time(at),
+  last_at: isoTime(at),
   reasons,
 })
 
 /** Converts the summary of a token for administrators. */
-export const tokenSummaryToWire = (token: TokenSummary): Json<typeof adminToken> => ({
-  id: token.id,
-  name: token.clientName,
-  client_id: token.clientId,
-  is_personal: token.isPersonal,
-  user: token.userEmail,
-  scopes: token.scopes,
-  created_at: time(token.createdAt),
-  expires: timeOrNull(token.expires),
-  last_used_at: timeOrNull(token.lastUsedAt),
-})
+export const tokenSummaryToWire = (token: TokenSummary): Json<typeof adminToken> =>
+  toJson(adminToken, { ...token, name: token.clientName, user: token.userEmail })
 
 export const adminTokenToWire = ({
   fields,
   clientName,
   userEmail,
   lastUse,
-}: TokenWithNames): Json<typeof adminToken> => ({
-  id: fields.id,
-  name: clientName,
-  client_id: fields.clientId,
-  is_personal: fields.isPersonal,
-  user: userEmail,
-  scopes: fields.scopes,
-  created_at: time(fields.createdAt),
-  expires: timeOrNull(fields.expires),
-  last_used_at: timeOrNull(lastUse?.at ?? null),
-})
+}: TokenWithNames): Json<typeof adminToken> =>
+  toJson(adminToken, { ...fields, name: clientName, user: userEmail, ...lastUseOf(lastUse) })

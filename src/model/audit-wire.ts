@@ -1,11 +1,10 @@
 import type { AuditRecord } from './audit-event.ts'
-
-const time = (at: number): string => new Date(at).toISOString()
+import { isoTime } from './iso-time.ts'
 
 /** Converts an event to JSON for the API of administrators, the command line and log collectors. */
 export const auditToWire = (event: AuditRecord) => ({
   id: event.id,
-  at: time(event.at),
+  at: isoTime(event.at),
   event: event.event,
   actor: event.actor,
   actor_id: event.actorId,
@@ -30,7 +29,7 @@ export const isByAnother = ({ actor, actorId, userId }: AuditRecord): boolean =>
 /** Converts an event to JSON for the affected user, without the identity of another user who performed the action. */
 export const ownAuditToWire = (event: AuditRecord) => ({
   id: event.id,
-  at: time(event.at),
+  at: isoTime(event.at),
   event: event.event,
   actor: isByAnother(event) ? ('another_user' as const) : event.actor,
   client_id: event.clientId,

@@ -1,3 +1,4 @@
+import { isoTime as at } from '../../src/model/iso-time.ts'
 import { Scope } from '../../src/model/scope.ts'
 import type { Frame } from '../../src/pages/frame.ts'
 import { builtInPages, type PageName, type ViewOf } from '../../src/pages/pages.ts'
@@ -7,7 +8,6 @@ import { en } from '../support/texts.ts'
 const now = Date.UTC(2026, 9, 17, 12)
 const hour = 3_600_000
 const day = 24 * hour
-const at = (time: number): string => new Date(time).toISOString()
 
 /** The frame of the tested pages: English, for a user who is logged in as an administrator. */
 export const frame: Frame = {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { IsoTime } from '../../model/iso-time.ts'
 
 // Building blocks of the JSON shapes of requests and responses. The OpenAPI document is generated from the same shapes
 // with which the server parses requests and type-checks responses.
@@ -8,7 +9,7 @@ export const flag = z.boolean()
 export const count = z.int().nonnegative()
 export const id = z.int().positive()
 /** ISO 8601 in UTC. */
-export const time = z.string().meta({ format: 'date-time' })
+export const time = z.string().meta({ format: 'date-time' }) as unknown as z.ZodType<IsoTime>
 /** A user ID: an integer or a string, like the primary key of the user table. */
 export const userId = z.union([z.int(), z.string()])
 
@@ -38,6 +39,8 @@ export type Json<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>
 
 type DeepReadonly<T> = T extends readonly (infer Item)[]
   ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-    : T
+  : T extends string
+    ? T
+    : T extends object
+      ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+      : T
