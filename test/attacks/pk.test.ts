@@ -86,13 +86,6 @@ describe('PK-02 Challenge methods other than S256 [T538]', () => {
     const response = await attack.token({ code, code_verifier: verifier }, { client: 'spa' })
     expectJson(response, 400, 'invalid_grant')
   })
-
-  test('rejects a repeated code_challenge_method', async () => {
-    for (const append of ['&code_challenge_method=S256', '&code_challenge_method=plain']) {
-      expectLocal400(await attack.authorize({}, { append }))
-      expectJson(await attack.push({}, { append }), 400, 'invalid_request')
-    }
-  })
 })
 
 const flipped = (text: string) =>

@@ -227,14 +227,6 @@ describe('oauth2.1', () => {
     expect((await conf.redeem(await conf.code())).status).toBe(200)
   })
 
-  test('sends no CORS headers from the authorization endpoint [T520]', async () => {
-    const asked = await fetch(`${app.issuer}/oauth/authorize`, {
-      method: 'OPTIONS',
-      headers: { origin: 'https://spa.example', 'access-control-request-method': 'GET' },
-    })
-    expect(asked.headers.get('access-control-allow-origin')).toBeNull()
-  })
-
   test('without the profile, the redirect URI is optional, but must be the same in both requests', async () => {
     await using plain = await startServer()
     const client = await TestClient.register(plain, new UserAgent())

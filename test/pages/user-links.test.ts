@@ -214,25 +214,6 @@ describe('a password reset', () => {
     expect(await canLogIn(user.email, next)).toBe(false)
   })
 
-  test('rejects a form without the CSRF token, and a form of another site', async () => {
-    const user = await newUser()
-    const path = await requestReset(user.email)
-    const visitor = new Visitor()
-    const { fields } = (await visitor.request(path)).form(open)
-    const wrong = await visitor.post(open, { ...fields, csrf_token: 'x', new_password: next })
-    expect([wrong.status, wrong.alert]).toEqual([403, en.login.stale])
-    const foreign = { 'sec-fetch-site': 'cross-site' }
-    for (const [target, more] of [
-      [open, { new_password: next }],
-      [forgot, { email: user.email }],
-    ] as const)
-      expect((await visitor.post(target, { ...fields, ...more }, foreign)).status).toBe(403)
-    const { fields: request } = (await visitor.request(forgot)).form(forgot)
-    const stale = { ...request, csrf_token: 'x', email: user.email }
-    expect((await visitor.post(forgot, stale)).status).toBe(403)
-    expect(sent).toHaveLength(1)
-  })
-
   test.each([
     ['no token', ''],
     ['an unknown token', `?token=${'a'.repeat(43)}`],

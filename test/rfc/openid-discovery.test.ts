@@ -57,14 +57,6 @@ describe.each(['', '/auth'])('Discovery with the base path %j', (basePath) => {
       request_uri_parameter_supported: false,
     })
   })
-
-  test('allows scripts of other origins to read the document and the keys [T1542]', async () => {
-    const headers = { origin: 'https://spa.example' }
-    for (const path of ['/.well-known/openid-configuration', '/oauth/jwks']) {
-      const answer = await fetch(`${app.issuer}${path}`, { headers })
-      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    }
-  })
 })
 
 test('§3 the FAPI 2.0 profile does not list RS256 [T1543]', async () => {

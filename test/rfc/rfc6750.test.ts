@@ -611,13 +611,4 @@ describe('decision §2 the endpoints /oauth/ping and /oauth/info', () => {
       })
     },
   )
-
-  test.each([
-    ['POST', '/oauth/info', 'GET, HEAD'],
-    ['PUT', '/oauth/ping', 'GET, HEAD, POST'],
-  ])('%s %s returns 405 with an Allow header', async (method, path, allow) => {
-    const response = await fetch(`${app.issuer}${path}`, { method, headers: bearer(token) })
-    expect(response.status).toBe(405)
-    expect(response.headers.get('allow')).toBe(allow)
-  })
 })

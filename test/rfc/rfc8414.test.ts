@@ -47,14 +47,6 @@ describe('RFC 8414 §3 the metadata URL', () => {
       expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
   })
 
-  test('accepts GET and HEAD, and returns 405 for POST [T296]', async () => {
-    const head = await fetch(`${app.issuer}${wellKnown}`, { method: 'HEAD' })
-    expect([head.status, await head.text()]).toEqual([200, ''])
-    expect(head.headers.get('content-type')).toMatch(/^application\/json\b/)
-    const post = await fetch(`${app.issuer}${wellKnown}`, { method: 'POST' })
-    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-  })
-
   test('returns the same metadata even if the Host and forwarding headers name another host [T298]', async () => {
     const expected = await metadataOf(app)
     const { text } = await rawHttp(app, {

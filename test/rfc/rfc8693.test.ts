@@ -309,25 +309,6 @@ describe('RFC 8693 §2.2.2 rejected requests', () => {
     expect(refused(await exchange(subject_token, more))).toBe('400 invalid_request')
   })
 
-  test.each([
-    'subject_token',
-    'subject_token_type',
-    'requested_token_type',
-    'scope',
-    'expires_in',
-    'client_id',
-  ])('RFC 6749 §3.2 returns invalid_request for a repeated %s', async (name) => {
-    const pairs = fieldsOf(await app.personalToken())
-    const value = pairs.find(([given]) => given === name)?.[1] ?? 'x'
-    const rest = pairs.filter(([given]) => given !== name)
-    const response = await postForm(`${app.issuer}/oauth/token`, [
-      ...rest,
-      [name, value],
-      [name, value],
-    ])
-    expect(refused(response)).toBe('400 invalid_request')
-  })
-
   test('§2.1 returns invalid_scope for scopes that the parent does not have [T332]', async () => {
     const token = await app.personalToken(['notes:read'])
     for (const scope of ['notes:write', 'notes:read notes:write', 'test:scope', 'unknown', 'a"b'])

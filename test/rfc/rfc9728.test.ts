@@ -108,15 +108,6 @@ describe('RFC 9728 §3 the metadata URL', () => {
         expect([path, (await ask(`${origin}${wellKnown}/${path}`)).status]).toEqual([path, 404])
   })
 
-  test('§3.1 accepts only GET and HEAD [T440]', async () => {
-    const head = await fetch(`${origin}${wellKnown}`, { method: 'HEAD' })
-    expect([head.status, await head.text()]).toEqual([200, ''])
-    for (const method of ['POST', 'PUT', 'DELETE']) {
-      const response = await fetch(`${origin}${wellKnown}/tools`, { method })
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-    }
-  })
-
   test('§3.2 returns 200 and cacheable JSON without authentication [T443]', async () => {
     const response = await fetch(`${origin}${wellKnown}/app/notes`)
     expect(response.status).toBe(200)

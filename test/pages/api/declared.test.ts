@@ -49,21 +49,6 @@ test('declares the HTML response to a path with a null character [T972]', async 
   expect([response.status, contract.differences(operation, response)]).toEqual([404, []])
 })
 
-test('returns 405 for every undeclared method, with the declared methods in Allow [T973]', async () => {
-  for (const path of Object.keys(contract.document.paths)) {
-    const declared = contract.operations
-      .filter((operation) => operation.path === path)
-      .map(({ method }) => method)
-    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']) {
-      if (declared.includes(method)) continue
-      const response = await fetch(`${app.issuer}${addressOf(path)}`, { method })
-      const allowed = response.headers.get('allow')?.split(', ') ?? []
-      expect([path, method, response.status]).toEqual([path, method, 405])
-      expect(allowed.filter((name) => name !== 'HEAD').toSorted()).toEqual(declared.toSorted())
-    }
-  }
-})
-
 test('declares the configured path of the document [T974]', async () => {
   await using other = await startServer({ openapiPath: '/described.json' })
   const document = (await (await fetch(`${other.issuer}/described.json`)).json()) as {

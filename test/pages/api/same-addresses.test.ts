@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { query } from '../../support/database.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
-import { Contract } from './contract.ts'
 import { applications, Script } from './script.ts'
-import { createUserObjects, requestsFor } from './things.ts'
 
 let app: TestServer
 let script: Script
@@ -14,23 +12,6 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 describe('the paths of the settings, which browsers and scripts share', () => {
-  test('return 405 with the allowed methods for other methods', async () => {
-    const contract = await Contract.of(app)
-    const things = await createUserObjects(app)
-    const problem = contract.document.components.schemas.Problem ?? {}
-    for (const [path, fields] of requestsFor(things)) {
-      for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-        const { status, headers, body } = await script.send(path, { method })
-        expect([path, method, status]).toEqual([path, method, 405])
-        expect(headers.get('allow')).toMatch(/^(?:GET, HEAD(?:, POST)?|POST)$/)
-        expect(headers.get('access-control-allow-origin')).toBeNull()
-        expect(contract.invalid(problem, body)).toEqual([])
-      }
-      if (fields && /reset|rotate|revoke/.test(path))
-        expect((await script.get(path)).status).toBe(405)
-    }
-  })
-
   test('return a page or JSON as the Accept header requests, even with a JWT', async () => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
     for (const wanted of [accept, '*/*', `${accept}, application/json`]) {

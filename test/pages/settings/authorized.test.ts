@@ -291,25 +291,6 @@ describe('revoking authorizations', () => {
     }
   })
 
-  test('SS-04 revoking requires the method POST: GET and HEAD return 405', async () => {
-    const user = await newUser()
-    const { clientId, devices, first, second } = await newApplication(user)
-    const before = written(app)
-    const { csrfToken } = user.laptop.session
-    for (const path of [
-      at.revoke(devices[0] ?? ''),
-      at.revokeApplication(clientId),
-      at.revokeAll,
-    ]) {
-      for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
-        const page = await user.laptop.request(`${path}?csrf_token=${csrfToken}`, { method })
-        expect([page.status, page.headers.get('allow')], `${method} ${path}`).toEqual([405, 'POST'])
-      }
-    }
-    expect(written(app)).toEqual(before)
-    expect(await live([first, second])).toEqual([true, true])
-  })
-
   test('revoking an object of another user or an unknown object returns 404', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const { clientId, devices, first, second } = await newApplication(user)

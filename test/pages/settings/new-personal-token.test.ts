@@ -194,14 +194,6 @@ describe('creating a personal token', () => {
     expect((await person.follow(sent)).title).toContain('Corrected')
   })
 
-  test.each(['name', 'expires'])(
-    'returns 400 and stores nothing for a repeated %s',
-    async (field) => {
-      await refused({ [field]: ['2027-01-31', '2027-01-31'] })
-      await refused({ [field]: ['2027-01-31', '2027-02-28'] })
-    },
-  )
-
   test('ignores fields that the form does not have', async () => {
     const other = await Person.stranger(app)
     const { token, value } = await created({

@@ -478,17 +478,6 @@ describe('an invalid registration form', () => {
     })
   })
 
-  test.each(['name', 'description', 'website', 'is_confidential', 'csrf_token'])(
-    'returns an error for a repeated %s, and stores nothing',
-    async (name) => {
-      const clients = count(app.database, 'oauth2server_client')
-      const value = name === 'csrf_token' ? person.session.csrfToken : 'true'
-      const page = await register({ ...typed, [name]: [value, value] })
-      expect(page.status).toBe(name === 'csrf_token' ? 403 : 400)
-      expect(count(app.database, 'oauth2server_client')).toBe(clients)
-    },
-  )
-
   const fiveErrors = {
     name: '',
     description: 'x'.repeat(4_001),
