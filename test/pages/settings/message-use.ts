@@ -138,8 +138,12 @@ const stringsIn = (node: Node): readonly string[] => {
   if (node.type === 'Literal') return typeof node.value === 'string' ? [node.value] : []
   const isListed =
     node.type === 'Property' && /^(?:orders|filters|kinds)$/.test(nameOf(node.key) ?? '')
-  const names =
-    isListed && isNode(node.value) ? children(node.value).map(({ key }) => nameOf(key)) : []
+  const returnsList =
+    node.type === 'VariableDeclarator' && /(?:Orders|Filters|Kinds)$/.test(nameOf(node.id) ?? '')
+  const names = [
+    ...(isListed && isNode(node.value) ? children(node.value) : []),
+    ...(returnsList ? [...walk(node)].filter(({ type }) => type === 'Property') : []),
+  ].map(({ key }) => nameOf(key))
   return [...children(node).flatMap(stringsIn), ...names.filter((name) => name !== undefined)]
 }
 
