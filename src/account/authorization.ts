@@ -2,17 +2,16 @@ import type { Client } from '../model/client.ts'
 import { addresses } from '../pages/addresses.ts'
 import { device } from '../pages/shapes/applications.ts'
 import { id } from '../pages/shapes/shape.ts'
-import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
 import { notFound } from '../protocol/endpoints/responses/problem.ts'
 import { inPath } from '../protocol/openapi/schema.ts'
 import type { Device } from '../records/authorized-applications.ts'
 import { applicationsPage } from './applications.ts'
 import { backIn } from './arranged-list.ts'
-import { deviceItem } from './list-items.ts'
-import { respond, settingsPage } from './settings-page.ts'
+import { resource } from './resource.ts'
+import { settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { tokenIdOf } from './settings-request.ts'
-import { deviceToWire } from './wire.ts'
+import { applicationToWire, deviceToWire } from './wire.ts'
 
 const tokenOfDevice = [inPath('id', 'The ID of the token of a device.', id)]
 
@@ -30,7 +29,7 @@ const clientOf = async (clientId: string, { server }: SettingsRequest): Promise<
 }
 
 /** Shows one authorization of an application. */
-export const authorizationPage = settingsPage({
+export const authorizationPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/view/`,
   operations: () => ({
     parameters: tokenOfDevice,
@@ -38,35 +37,22 @@ export const authorizationPage = settingsPage({
       operationId: 'getAuthorization',
       summary: 'Returns an authorization of an application',
       answer: 'The authorization.',
-      view: device,
     },
   }),
-  async show(request) {
+  page: 'authorization',
+  view: device,
+  async read(request) {
     const { server } = request
     await server.operations.flushTokenUses()
-    const device = await ownDevice(request)
-    const client = await clientOf(device.clientId, request)
-    const to = addresses(server.ui.links)
-    const view = {
-      back: to.authorized,
-      client: {
-        clientId: client.clientId,
-        name: client.name,
-        logo: logoUrlOf(client, server),
-        website: client.website,
-        description: client.description,
-        owner: client.maker ?? null,
-        isVerified: client.isVerified || client.isInternal,
-      },
-      device: deviceItem(device, request),
-      scopes: device.scopes.flatMap((scope) => server.scopes.get(scope) ?? []),
-      ends: device.ends,
-      revokeAllAction: to.revokeApplication(client.clientId),
+    const found = await ownDevice(request)
+    const client = await clientOf(found.clientId, request)
+    return {
+      view: deviceToWire(found, server.scopes),
+      forPage: () => ({
+        application: applicationToWire(client, server),
+        permissions: found.scopes.flatMap((scope) => server.scopes.get(scope) ?? []),
+      }),
     }
-    return respond(request, 'authorization', {
-      view,
-      json: () => deviceToWire(device, server.scopes),
-    })
   },
 })
 

@@ -1,5 +1,4 @@
 import { InvalidField } from '../model/invalid-field.ts'
-import { addresses } from '../pages/addresses.ts'
 import { undo as undoShape } from '../pages/shapes/applications.ts'
 import { backIn } from './arranged-list.ts'
 import { personalTokensPage } from './personal-tokens.ts'
@@ -26,7 +25,7 @@ export const undoPage = settingsPage({
         problem: 'undoTooLate',
       })
     return {
-      location: `${addresses(server.ui.links).tokens}${backIn(params.optional('back'))}`,
+      location: `${server.ui.links.tokens}${backIn(params.optional('back'))}`,
       notice: { done: texts.done.tokensRestored(restored) },
     }
   },

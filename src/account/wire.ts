@@ -10,6 +10,7 @@ import type { Arranged } from '../pages/parts/lists.ts'
 import { scopeTexts } from '../pages/parts/scopes.ts'
 import { adminClient, adminToken, type refusedClient } from '../pages/shapes/administration.ts'
 import {
+  application as applicationShape,
   type arrangement,
   type authorizedApplication,
   device as deviceShape,
@@ -109,6 +110,19 @@ export const deviceToWire = (device: Device, scopes: ScopeRegistry): Json<typeof
     ...lastUseOf(device.lastUse),
   })
 
+/** Converts an application for users who authorized it. */
+export const applicationToWire = (
+  client: Client,
+  server: ServerContext,
+): Json<typeof applicationShape> =>
+  toJson(applicationShape, {
+    ...client,
+    owner: client.owner?.email ?? null,
+    maker: client.maker ?? null,
+    logo: logoUrlOf(client, server),
+    isVerified: client.isVerified || client.isInternal,
+  })
+
 /** Converts an application that the user authorized. */
 export const authorizedToWire = (
   application: AuthorizedApplication,
@@ -117,14 +131,7 @@ export const authorizedToWire = (
   const { client, grantedAt, devices, deviceCount } = application
   const { scopes } = server
   return {
-    client_id: client.clientId,
-    name: client.name,
-    description: client.description,
-    website: client.website,
-    owner: client.owner?.email ?? null,
-    maker: client.maker ?? null,
-    logo: logoUrlOf(client, server),
-    is_verified: client.isVerified || client.isInternal,
+    ...applicationToWire(client, server),
     scopes: scopes.visible(application.scopes),
     granted_at: isoTimeOrNull(grantedAt),
     devices: devices.map((device) => deviceToWire(device, scopes)),

@@ -91,15 +91,6 @@ export const sampleViews = (
   outside: (text: string) => string = (text) => text,
 ): { readonly [Name in PageName]: ViewOf<Name> } => {
   const settings = '/account/settings/applications/'
-  const device = {
-    href: `${settings}tokens/7/view/`,
-    revokeAction: `${settings}tokens/7/revoke/`,
-    browser: outside('Chrome on Linux'),
-    scopes: ['notes:read', 'user:email'],
-    createdAt: now - 40 * day,
-    lastUsedAt: now - 2 * hour,
-    lastUsedAddress: '203.0.113.7',
-  }
   const user = {
     href: '/admin/users/7/',
     id: '7',
@@ -395,11 +386,9 @@ export const sampleViews = (
     authorized: { ...arrangement(outside('Travel')), authorized: applications.authorized },
     endSelected: {
       kind: 'tokens',
-      action: `${settings}tokens/selected/`,
-      cancel: `${settings}tokens/`,
+      selected: [{ id: '1', name: outside('Backup script') }],
+      details: ['…x7Qz'],
       back: '?q=x',
-      entries: [{ id: '1', name: outside('Backup script'), detail: '…x7Qz' }],
-      problem: undefined,
     },
     newClient: {
       scopes: [],
@@ -494,20 +483,19 @@ export const sampleViews = (
       fresh: null,
     },
     authorization: {
-      back: settings,
-      client: {
-        clientId: 'c1',
-        logo: null,
+      ...allowedDevice,
+      ends: at(now + 30 * day),
+      application: {
+        client_id: 'c1',
         name: outside('Travel Diary'),
-        website: outside('https://travel-diary.example/'),
         description: outside('Writes a diary from your notes.'),
+        website: outside('https://travel-diary.example/'),
         owner: outside('grace@example.org'),
-        isVerified: true,
+        maker: outside('grace@example.org'),
+        logo: null,
+        is_verified: true,
       },
-      device,
-      scopes: scopes.slice(0, 3),
-      ends: now + 30 * day,
-      revokeAllAction: `${settings}authorized/c1/revoke/`,
+      permissions: scopes.slice(0, 3),
     },
     password: { min_length: 8 },
     sessions: {

@@ -19,7 +19,8 @@ export const device = z.strictObject({
   last_used_address: text.nullable(),
 })
 
-export const authorizedApplication = z.strictObject({
+/** An application, for users who authorized it. */
+export const application = z.strictObject({
   client_id: text,
   name: text,
   description: text,
@@ -32,6 +33,9 @@ export const authorizedApplication = z.strictObject({
     .nullable()
     .describe('The path of the stored logo of a verified application; null without one.'),
   is_verified: flag,
+})
+
+export const authorizedApplication = application.extend({
   scopes: z.array(text),
   granted_at: time.nullable(),
   devices: z.array(device).describe('The most recent devices.'),
