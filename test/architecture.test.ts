@@ -252,6 +252,7 @@ const layers: readonly Layer[] = [
       'protocol/endpoints/operations/home.ts', // the start page, which only a standalone server has
       'records/context.ts', // the key of the records' context
       'records/tokens/ended-tokens.ts', // the deleted tokens, which `tokens delete` makes final
+      'pages/forms/', // the fields of forms, which are also options of commands
       'account/wire.ts', // the JSON of records, which commands print like the settings API
       'server/environment/',
     ],

@@ -7,7 +7,7 @@ import { checkAddresses } from '../model/openid-client-metadata.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { ScopeDoesNotExists } from '../model/scope.ts'
 import { checkedUris } from '../model/uri-list.ts'
-import type { clientChange, newClient } from '../pages/forms/client.ts'
+import { type clientChange, clientForm, type newClient } from '../pages/forms/client.ts'
 import { flagIn, listIn, textIn } from '../protocol/endpoints/forms/form.ts'
 import type { Configuration } from '../protocol/server-context.ts'
 import { checkedFields } from '../records/clients/checked-fields.ts'
@@ -45,9 +45,7 @@ export const clientFields = (
   const kind = before ? undefined : kindIn(params)
   const texts = defined({
     name: asJson && before ? textIn(params, 'name') : (textIn(params, 'name') ?? ''),
-    description: textIn(params, 'description'),
-    website: textIn(params, 'website'),
-    logoUri: textIn(params, 'logo_uri'),
+    ...clientForm.inputs((name) => textIn(params, name)),
     redirectUris: redirectUris.length === 0 ? undefined : redirectUris.join('\n'),
     grantTypes: kind && rulesOfKind[kind].grantTypes,
     responseTypes: kind && rulesOfKind[kind].responseTypes,

@@ -4,6 +4,7 @@ import { type ClientInput, InvalidField } from '../index.ts'
 import { itemsOfPages } from '../model/batches.ts'
 import { tokenEndpointAuthMethods } from '../model/entities/client.ts'
 import { responseTypes } from '../model/response-type.ts'
+import { clientForm } from '../pages/forms/client.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
 import { CommandError, shown } from './errors.ts'
 import { findUser } from './find-user.ts'
@@ -19,9 +20,6 @@ interface CreateOptions {
   readonly optionalScope?: readonly string[]
   readonly public?: true
   readonly internal?: true
-  readonly website?: string
-  readonly logoUri?: string
-  readonly description?: string
   readonly allowedScope?: readonly string[]
   readonly grantType?: readonly string[]
   readonly responseType?: readonly string[]
@@ -50,7 +48,7 @@ export const addClients = (program: Command): void => {
     .description('Register, change and delete client applications.')
     .helpCommand(false)
 
-  clients
+  const creating = clients
     .command('create')
     .description(
       'Registers a client and prints its id and secret. The secret is shown only once. Public clients, and clients that authenticate with keys, have no secret.',
@@ -72,14 +70,6 @@ export const addClients = (program: Command): void => {
       'The client cannot keep a secret: an application in a browser or on a device.',
     )
     .option('--internal', 'The client belongs to the application itself.')
-    .addOption(single('--website <url>', 'The website, shown to users.'))
-    .addOption(
-      single(
-        '--logo-uri <url>',
-        'The https URL of the logo, shown to users after the client is verified.',
-      ),
-    )
-    .addOption(single('--description <text>', 'The description, shown to users.'))
     .addOption(
       repeated(
         '--allowed-scope <scope>',
@@ -138,6 +128,7 @@ Example:
   {"client_id":"…","client_secret":"…"}`,
     )
     .action(create)
+  for (const { flags, about } of clientForm.options) creating.addOption(single(flags, about))
 
   clients
     .command('list')
@@ -267,9 +258,9 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   redirectUris: options.redirectUri ?? [],
   defaultScopes: options.scope ?? [],
   optionalScopes: options.optionalScope ?? [],
-  description: options.description ?? '',
-  website: options.website ?? '',
-  logoUri: options.logoUri ?? '',
+  ...Object.fromEntries(
+    clientForm.options.map(({ field }) => [field, Reflect.get(options, field) ?? '']),
+  ),
   allowedScopes: options.allowedScope ?? null,
   grantTypes: options.grantType ?? null,
   responseTypes: options.responseType ?? null,

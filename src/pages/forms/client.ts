@@ -17,15 +17,18 @@ const fields = {
     attributes: html` required autocomplete="off"`,
   }),
   description: area({
+    option: 'The description, shown to users.',
     label: ({ client }) => client.description,
     hint: ({ client }) => client.descriptionHint,
   }),
   website: url({
+    option: 'The website, shown to users.',
     shape: formText.optional().describe('Empty, or a URL that starts with https://.'),
     label: ({ client }) => client.website,
     hint: ({ client }) => client.websiteHint,
   }),
   logo_uri: url({
+    option: 'The https URL of the logo, shown to users after the client is verified.',
     shape: formText
       .optional()
       .describe(

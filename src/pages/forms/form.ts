@@ -16,6 +16,8 @@ type TextOf = (texts: Messages) => string
 export interface FormField<Value> {
   readonly shape: z.ZodType
   readonly label: TextOf
+  /** The option of the command line that sets the field of the record with the same name in camel case. */
+  readonly option?: CommandOption | undefined
   /** The value in the form of a new object. */
   readonly blank: Value
   /** Returns the value that the user submitted. */
@@ -25,6 +27,13 @@ export interface FormField<Value> {
   /** Returns the value as text, with which two versions are compared. */
   text(value: Value, frame: Frame): string
   render(control: FieldControl<Value>, frame: Frame): Html
+}
+
+/** An option of the command line. */
+export interface CommandOption {
+  /** The placeholder of the value, such as `url`. */
+  readonly value: string
+  readonly about: string
 }
 
 /** A field with its value, as a page shows it. */
@@ -40,6 +49,8 @@ interface Described {
   readonly hint: TextOf
   /** The shape in a request of a script. Default: an optional text, or an optional list. */
   readonly shape?: z.ZodType
+  /** What the option of the command line does; omitted if it has none. */
+  readonly option?: string
 }
 
 const firstIn = (params: Parameters, name: string): string => params.repeated(name)[0] ?? ''
@@ -57,27 +68,39 @@ export const line = ({
   label,
   hint,
   shape = formText.optional(),
+  option,
   attributes,
-}: Described & { readonly attributes: Html }): FormField<string> => ({
+  value = 'text',
+}: Described & { readonly attributes: Html; readonly value?: string }): FormField<string> => ({
   ...text,
   shape,
   label,
+  option: optionOf(value, option),
   render: (control, { texts }) => textField({ ...control, hint: hint(texts), attributes }),
 })
 
 /** A field with the URL of a page or an image. */
 export const url = (described: Described): FormField<string> =>
-  line({ ...described, attributes: html` type="url" dir="ltr" autocomplete="off"` })
+  line({
+    ...described,
+    attributes: html` type="url" dir="ltr" autocomplete="off"`,
+    value: 'url',
+  })
+
+const optionOf = (value: string, about: string | undefined): CommandOption | undefined =>
+  about === undefined ? undefined : { value, about }
 
 /** A field with several lines of text. */
 export const area = ({
   label,
   hint,
   shape = formText.optional(),
+  option,
 }: Described): FormField<string> => ({
   ...text,
   shape,
   label,
+  option: optionOf('text', option),
   render: (control, { texts }) =>
     textArea({ ...control, hint: hint(texts) }, html` rows="3" dir="auto"`),
 })
@@ -193,6 +216,9 @@ const mapped = <F extends Fields, Result>(
     Object.entries(fields).map(([name, field]) => [name, convert(field as F[string], name)]),
   ) as { readonly [Name in keyof F]: Result }
 
+const camelCase = (name: string): string =>
+  name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+
 /** Derives everything that the server and the pages know about a form from its fields. */
 export const formOf = <F extends Fields>(fields: F) => ({
   /** The shapes of the fields in a request of a script. */
@@ -205,6 +231,25 @@ export const formOf = <F extends Fields>(fields: F) => ({
   /** Returns the values of a stored object from its JSON. */
   stored: (json: object): ValuesOf<F> =>
     mapped(fields, (field, name) => field.stored(Reflect.get(json, name))) as ValuesOf<F>,
+  /** The options of the command line, and the field of the record that each sets. */
+  options: Object.entries(fields).flatMap(([name, { option }]) =>
+    option
+      ? [
+          {
+            flags: `--${name.replaceAll('_', '-')} <${option.value}>`,
+            about: option.about,
+            field: camelCase(name),
+          },
+        ]
+      : [],
+  ),
+  /** Returns the texts of a form for the fields of the record that have an option of the command line. */
+  inputs: (textIn: (name: string) => string | undefined) =>
+    Object.fromEntries(
+      Object.entries(fields).flatMap(([name, { option }]) =>
+        option ? [[camelCase(name), textIn(name)]] : [],
+      ),
+    ),
   labels: ({ texts }: Frame) => mapped(fields, ({ label }) => label(texts)),
   /** Returns the fields with which an edit form compares two versions. */
   edited: (frame: Frame): readonly EditedField<ValuesOf<F>>[] =>
