@@ -4,6 +4,7 @@
  * - docs/reference/metrics.md and log.md from src/server/telemetry
  * - docs/reference/api.md from the declarations in `dist`: run `npm run build` first
  * - docs/reference/audit.md from src/model/audit-event.ts
+ * - docs/reference/endpoints.md from the endpoints in `dist`: run `npm run build` first
  * - the table of attacks in docs/security.md, and the table of neighbours in docs/operations.md
  *
  *     npm run reference
@@ -14,6 +15,7 @@ import { describeSettings } from '../src/settings/describe-settings.ts'
 import { apiReference } from './api-reference.js'
 import { withAttacks } from './attacks-table.js'
 import { auditReference } from './audit-reference.js'
+import { endpointsReference } from './endpoints-reference.js'
 import { logReference } from './log-reference.js'
 import { metricsReference } from './metrics-reference.js'
 import { withNeighbours } from './neighbours-table.js'
@@ -150,4 +152,5 @@ if (import.meta.main) {
   const operations = resolve(page, '../../operations.md')
   await writeFile(operations, withNeighbours(await readFile(operations, 'utf8')))
   await writeFile(resolve(page, '../audit.md'), auditReference())
+  await writeFile(resolve(page, '../endpoints.md'), await endpointsReference())
 }

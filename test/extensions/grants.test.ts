@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import { endpointsReference } from '../../scripts/endpoints-reference.js'
 import { builtInExtensions } from '../../src/protocol/extensions/built-in.ts'
 import { builtInGrants } from '../../src/protocol/grants/built-in.ts'
 import { parseSettings } from '../../src/settings/parse-settings.ts'
@@ -80,21 +81,19 @@ test('the table of standards lists the file of every grant and every extension [
 
 test('the fuzz test sends requests to every endpoint, and a table lists each path [T2000]', async () => {
   await using app = await startServer({ ...everything, trustedProxies: [] })
-  const { operations } = await Contract.of(app)
-  // The fuzz test derives requests of a logged-in user from the document, but no requests of a client.
-  const derived = operations.filter(({ tags }) => tags.includes('settings')).map(({ path }) => path)
-  const seeds = await readFile(join(import.meta.dirname, '../fuzz/seeds.ts'), 'utf8')
+  const { document } = await Contract.of(app)
   const { extensions } = plugInsOf(everything)
   const all = endpointsOf(everything).map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'))
   expect(all.length).toBeGreaterThan(30)
   const off = builtInExtensions.filter((extension) => !extensions.includes(extension))
   // This extension needs another server, which reports leaks.
   expect(off.map(({ name }) => name)).toEqual(['leak-reports'])
+  // The fuzz test derives requests from the document, and the reference of the endpoints too.
+  const others = all.filter((path) => !(path in document.paths))
+  const seeds = await readFile(join(import.meta.dirname, '../fuzz/seeds.ts'), 'utf8')
   const isSent = (path: string) =>
-    derived.includes(path) ||
-    seeds.includes(`'${path}'`) ||
-    seeds.includes(`\`${path.split('{')[0]}$`)
-  expect(all.filter((path) => !isSent(path))).toEqual([])
+    seeds.includes(`'${path}'`) || seeds.includes(`\`${path.split('{')[0]}$`)
+  expect(others.filter((path) => !isSent(path))).toEqual([])
 
   const decisions = await readFile(
     join(import.meta.dirname, '../../docs/protocol-decisions.md'),
@@ -102,6 +101,10 @@ test('the fuzz test sends requests to every endpoint, and a table lists each pat
   )
   const [, section = ''] = decisions.split('\n## 2. ')
   const table = section.split('\n## 3. ')[0] ?? ''
-  const own = all.filter((path) => !path.startsWith('/account/settings/applications/'))
-  expect(own.filter((path) => !table.includes(`\`${path}\``))).toEqual([])
+  expect(others.filter((path) => !table.includes(`\`${path}\``))).toEqual([])
+})
+
+test('the reference of the endpoints is up to date; to update it, run npm run build && npm run reference [T4840]', async () => {
+  const reference = join(import.meta.dirname, '../../docs/reference/endpoints.md')
+  expect(await readFile(reference, 'utf8')).toBe(await endpointsReference())
 })

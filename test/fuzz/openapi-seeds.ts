@@ -1,6 +1,6 @@
 import type { Session, TestData } from '../support/observed-test-data.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
-import { pairsOf, shapeOf, type WeightedSeed } from './seeds.ts'
+import { basic, bearer, pairsOf, shapeOf, type WeightedSeed } from './seeds.ts'
 
 interface Schema {
   readonly $ref?: string
@@ -14,6 +14,8 @@ interface Schema {
 }
 
 interface Operation {
+  readonly summary: string
+  readonly security?: readonly Readonly<Record<string, unknown>>[]
   readonly parameters?: readonly { readonly in: string; readonly name: string }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
 }
@@ -54,6 +56,9 @@ const known = (f: TestData, random: SeededRandom): Readonly<Record<string, unkno
   client_id: random.pick(f.clientIds),
   id: random.pick(f.tokenIds),
   token_id: random.pick(f.tokenIds),
+  token: random.pick([random.pick(f.pairs).access, random.pick(f.personal)]),
+  redirect_uri: f.redirectUri,
+  scope: 'notes:read',
   csrf_token: f.session.csrf,
   confirm_name: 'Fuzz',
   overlap: '0',
@@ -77,13 +82,30 @@ const exampleOf = (given: Schema, document: Document, random: SeededRandom): unk
   return 'text'
 }
 
+/** Returns the headers and the format of a request with the credentials that an operation accepts. */
+const callerOf = (
+  { security = [] }: Operation,
+  f: TestData,
+  random: SeededRandom,
+  session: Session,
+): { readonly headers: Record<string, string>; readonly isJson: boolean } => {
+  const accepts = (scheme: string) => security.some((one) => scheme in one)
+  if (accepts('client')) return { headers: basic(f.confidential), isJson: false }
+  if (accepts('accessToken')) return { headers: bearer(random.pick(f.pairs).access), isJson: false }
+  if (accepts('registrationToken')) return { headers: bearer(f.registered.token), isJson: true }
+  const isScript = random.chance(60)
+  return isScript
+    ? { headers: asScript(session), isJson: true }
+    : { headers: { cookie: session.cookie }, isJson: false }
+}
+
 const asScript = ({ cookie, jwt }: Session) => ({
   accept: 'application/json',
   cookie,
   authorization: `Bearer ${jwt}`,
 })
 
-/** Returns a request for each operation of the document, with JSON or as the form of a page. */
+/** Returns a request for each operation of the document, with the credentials and in a format that it accepts. */
 export const openapiSeeds = (document: Document): readonly WeightedSeed[] =>
   Object.entries(document.paths).flatMap(([pattern, item]) =>
     Object.entries(item)
@@ -98,8 +120,8 @@ export const openapiSeeds = (document: Document): readonly WeightedSeed[] =>
             const path = pattern
               .replace('{client_id}', random.pick(f.clientIds))
               .replace('{id}', random.pick([...f.tokenIds, ...f.personalIds]))
-            const isScript = random.chance(60)
             const session = pattern.startsWith('/admin') ? f.admin : f.session
+            const { headers, isJson } = callerOf(operation, f, random, session)
             const fields = Object.fromEntries(
               Object.entries(properties ?? {})
                 .filter(() => random.chance(85))
@@ -109,14 +131,14 @@ export const openapiSeeds = (document: Document): readonly WeightedSeed[] =>
             const body =
               properties === undefined && method === 'get'
                 ? ({ kind: 'none' } as const)
-                : isScript
+                : isJson
                   ? ({ kind: 'json', value: fields } as const)
                   : ({ kind: 'form', pairs: pairsOf(textsOf(form)) } as const)
             return shapeOf(random, {
               endpoint: `${method.toUpperCase()} ${pattern}`,
               method: method.toUpperCase(),
               path,
-              headers: isScript ? asScript(session) : { cookie: session.cookie },
+              headers,
               body,
             })
           },

@@ -87,10 +87,12 @@ const post =
     })
   }
 
-const basic = ({ id, secret }: { id: string; secret: string }): Fields => ({
+/** Returns the credentials of a client in a Basic header. */
+export const basic = ({ id, secret }: { id: string; secret: string }) => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
 })
-const bearer = (token: string): Fields => ({ authorization: `Bearer ${token}` })
+/** Returns an access token in a header. */
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const cookie = ({ cookie: value }: Session): Fields => ({ cookie: value })
 
 /** Returns the credentials of the client with a random method: Basic, in the body, or a signed assertion. */
