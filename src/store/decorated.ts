@@ -13,10 +13,12 @@ const nameOf = (part: string, key: string, [list]: readonly unknown[]): string =
  * `recallClient` and the operations of the open store, such as `migrate`.
  */
 export const decorated = <S extends Store>(store: S, around: AroundStore): S => {
-  const part = <P extends object>(name: string, operations: P): P =>
+  const wrapped = <P extends object>(name: string, operations: P): P =>
     new Proxy(operations, {
       get: (target, key) => {
         const operation: unknown = Reflect.get(target, key)
+        if (typeof operation === 'object' && operation !== null)
+          return wrapped(`${name}.${String(key)}`, operation)
         if (typeof operation !== 'function') return operation
         return (...args: unknown[]) =>
           around({ name: nameOf(name, String(key), args) }, () =>
@@ -24,37 +26,19 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
           )
       },
     })
-  const parts = [
-    'clients',
-    'tokens',
-    'rotatedTokens',
-    'authorizations',
-    'consents',
-    'users',
-    'removals',
-    'sweeperNotes',
-    'sessions',
-    'clientLogins',
-    'logoutNotices',
-    'clientLogos',
-    'transients',
-    'transientRows',
-    'audit',
-    'auditCheckpoints',
-    'auditCounts',
-    'signingKeys',
-  ] as const
-  const sealed = Object.entries(store.sealed).map(([kind, rows]) => [
-    kind,
-    part(`sealed.${kind}`, rows),
-  ])
-  return {
-    ...store,
-    // A transaction does not enumerate its parts.
-    secretKeys: store.secretKeys,
-    sealed: Object.fromEntries(sealed),
-    ...Object.fromEntries(parts.map((name) => [name, part(name, store[name])])),
-    transaction: <T>(work: (tx: Store) => Promise<T>) =>
-      around({ name: 'transaction' }, () => store.transaction((tx) => work(decorated(tx, around)))),
-  }
+  const transaction = <T>(work: (tx: Store) => Promise<T>) =>
+    around({ name: 'transaction' }, () => store.transaction((tx) => work(decorated(tx, around))))
+  const parts = new Map<PropertyKey, unknown>([['transaction', transaction]])
+  // A transaction builds each part when it is first used.
+  return new Proxy(store, {
+    get(target, key) {
+      const known = parts.get(key)
+      if (known !== undefined) return known
+      const part: unknown = Reflect.get(target, key)
+      if (typeof part !== 'object' || part === null || key === 'secretKeys') return part
+      const made = wrapped(String(key), part)
+      parts.set(key, made)
+      return made
+    },
+  })
 }

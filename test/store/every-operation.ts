@@ -237,14 +237,8 @@ const signingKeys = async ({ signingKeys: of }: Store): Promise<void> => {
   await everyRowOperation(of, key, { id: key.id })
 }
 
-const others = async ({
-  removals,
-  sweeperNotes,
-  transientRows,
-  secretKeys,
-  audit,
-  ...store
-}: Store): Promise<void> => {
+const others = async (store: Store): Promise<void> => {
+  const { removals, sweeperNotes, transientRows, secretKeys, audit } = store
   await removals.idsInUse(null, 10)
   await removals.idsInUse(1, 10)
   await removals.removeSome({ kind: 'user', key: 1, before: 1 }, 10)

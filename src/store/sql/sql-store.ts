@@ -83,7 +83,8 @@ for (const [name, build] of Object.entries(builders))
   Object.defineProperty(TransactionStore.prototype, name, {
     get(this: TransactionStore) {
       const value = build(this.handle)
-      Object.defineProperty(this, name, { value })
+      // A proxy may wrap the part only if it is configurable.
+      Object.defineProperty(this, name, { value, configurable: true })
       return value
     },
   })
