@@ -7,7 +7,7 @@ import { newHandle } from './sql/handle.ts'
 import { sqlStore } from './sql/sql-store.ts'
 import { checkpointsIn } from './sql/sqlite/checkpoints.ts'
 import { openDatabase } from './sql/sqlite/database.ts'
-import { type SqliteConnection, SqliteDialect } from './sql/sqlite/dialect.ts'
+import { type SqliteConnection, sqliteDialect } from './sql/sqlite/dialect.ts'
 import { sqliteHotPaths } from './sql/sqlite/hot-paths.ts'
 import { SqliteThread, sqliteWorkerFile } from './sql/sqlite/thread.ts'
 import { SqliteWriteProbe } from './sql/sqlite/write-probe.ts'
@@ -57,7 +57,7 @@ const openerOf = (
     if (!inMemory) await prepareFile(path)
     const connect = () => openDatabase(path, { synchronous })
     const over = (database: SqliteConnection) =>
-      new Kysely<Tables>({ dialect: new SqliteDialect(database) })
+      new Kysely<Tables>({ dialect: sqliteDialect(database) })
     const writer = await connect()
     const write = over(writer)
     // Reads use a second connection, so that they do not wait for writes. A database in memory has a single connection.

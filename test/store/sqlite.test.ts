@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newHandle } from '../../src/store/sql/handle.ts'
 import { sqlStore } from '../../src/store/sql/sql-store.ts'
 import { SqliteDatabase } from '../../src/store/sql/sqlite/database.ts'
-import { SqliteDialect } from '../../src/store/sql/sqlite/dialect.ts'
+import { sqliteDialect } from '../../src/store/sql/sqlite/dialect.ts'
 import type { Tables } from '../../src/store/sql/tables.ts'
 import { execute, query } from '../support/database.ts'
 import { lastMigration, migrationNames } from '../support/migrations.ts'
@@ -285,7 +285,7 @@ describe('faults', () => {
 
   test('a full disk causes StoreUnavailable, also inside a transaction, and operations succeed when the disk has space', async () => {
     const database = new DatabaseSync(':memory:')
-    const db = new Kysely<Tables>({ dialect: new SqliteDialect(new SqliteDatabase(database)) })
+    const db = new Kysely<Tables>({ dialect: sqliteDialect(new SqliteDatabase(database)) })
     const types = { id: 'integer', userKey: 'integer' } as const
     const store = sqlStore(
       newHandle({
@@ -322,7 +322,7 @@ describe('faults', () => {
 
   test('reports the error that made SQLite roll back by itself, instead of the error that no transaction is active', async () => {
     const db = new Kysely<Tables>({
-      dialect: new SqliteDialect(new SqliteDatabase(new DatabaseSync(':memory:'))),
+      dialect: sqliteDialect(new SqliteDatabase(new DatabaseSync(':memory:'))),
     })
     await sql`create table t (x integer primary key on conflict rollback)`.execute(db)
     const twice = db.transaction().execute(async (tx) => {

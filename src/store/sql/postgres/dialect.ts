@@ -60,10 +60,13 @@ export interface TransactionCommands {
 
 const ordinary: TransactionCommands = { begin: 'begin', commit: 'commit', rollback: 'rollback' }
 
-/** Kysely's PostgreSQL dialect with prepared statements, for any driver. */
-export class PostgresDialect implements Dialect {
-  readonly #driver: PostgresDriver
+/** Kysely's PostgreSQL dialect with prepared statements, for any driver. The dialect is the driver of one `Kysely`. */
+export class PostgresDialect implements Dialect, Driver {
+  readonly #connections: PostgresConnections
   readonly #adapter: DialectAdapter
+  readonly #transactions: TransactionCommands
+  readonly names: StatementNames
+  readonly lockRetries: LockRetries | undefined
 
   constructor(
     connections: PostgresConnections,
@@ -74,33 +77,25 @@ export class PostgresDialect implements Dialect {
       transactions = ordinary,
     }: PostgresDialectOptions,
   ) {
-    const names = new StatementNames(prepare)
-    this.#driver = new PostgresDriver(connections, names, lockRetries, transactions)
+    this.#connections = connections
     this.#adapter = adapter
-  }
-
-  createDriver(): Driver {
-    return this.#driver
+    this.#transactions = transactions
+    this.names = new StatementNames(prepare)
+    this.lockRetries = lockRetries
   }
 
   /** Runs one statement on a connection of the pool, without Kysely. @throws the errors of `asStoreError` */
-  async run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
-    const session = await this.#driver.acquireConnection()
-    try {
-      return await session.execute(sql, parameters)
-    } finally {
-      session.release()
-    }
+  run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
+    return this.#onSession((session) => session.execute(sql, parameters))
   }
 
   /** Runs one statement without a retry after a lock timeout. @throws the errors of `asStoreError` */
-  async runOnce(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
-    const session = await this.#driver.acquireConnection()
-    try {
-      return await session.executeOnce(sql, parameters)
-    } finally {
-      session.release()
-    }
+  runOnce(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
+    return this.#onSession((session) => session.executeOnce(sql, parameters))
+  }
+
+  createDriver(): Driver {
+    return this
   }
 
   createQueryCompiler(): PostgresQueryCompiler {
@@ -113,6 +108,54 @@ export class PostgresDialect implements Dialect {
 
   createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
     return new PostgresIntrospector(db)
+  }
+
+  async init(): Promise<void> {}
+
+  async connect(): Promise<PostgresConnection> {
+    try {
+      return await this.#connections.acquire()
+    } catch (error) {
+      throw asStoreError(error, { isConnecting: true }).storeError
+    }
+  }
+
+  async acquireConnection(): Promise<Session> {
+    return new Session(this, await this.connect())
+  }
+
+  async beginTransaction(session: Session): Promise<void> {
+    await session.command(this.#transactions.begin)
+    session.inTransaction = true
+  }
+
+  async commitTransaction(session: Session): Promise<void> {
+    session.inTransaction = false
+    await session.command(this.#transactions.commit)
+  }
+
+  async rollbackTransaction(session: Session): Promise<void> {
+    session.inTransaction = false
+    // Ignore an error of `rollback`, because it would hide the original error. PostgreSQL rolls back the transaction of
+    // a lost connection.
+    if (!session.isBroken) await session.command(this.#transactions.rollback).catch(() => undefined)
+  }
+
+  async releaseConnection(session: Session): Promise<void> {
+    session.release()
+  }
+
+  async destroy(): Promise<void> {
+    await this.#connections.end()
+  }
+
+  async #onSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.acquireConnection()
+    try {
+      return await work(session)
+    } finally {
+      session.release()
+    }
   }
 }
 
@@ -150,12 +193,12 @@ class StatementNames {
 }
 
 class Session implements DatabaseConnection {
-  readonly #driver: PostgresDriver
+  readonly #driver: PostgresDialect
   #connection: PostgresConnection | undefined
   inTransaction = false
   isBroken = false
 
-  constructor(driver: PostgresDriver, connection: PostgresConnection) {
+  constructor(driver: PostgresDialect, connection: PostgresConnection) {
     this.#driver = driver
     this.#connection = connection
   }
@@ -247,63 +290,5 @@ class Session implements DatabaseConnection {
   get #current(): PostgresConnection {
     if (!this.#connection) throw new Error('The connection was released.')
     return this.#connection
-  }
-}
-
-class PostgresDriver implements Driver {
-  readonly #connections: PostgresConnections
-  readonly names: StatementNames
-  readonly lockRetries: LockRetries | undefined
-  readonly #transactions: TransactionCommands
-
-  constructor(
-    connections: PostgresConnections,
-    names: StatementNames,
-    lockRetries: LockRetries | undefined,
-    transactions: TransactionCommands,
-  ) {
-    this.#transactions = transactions
-    this.#connections = connections
-    this.names = names
-    this.lockRetries = lockRetries
-  }
-
-  async init(): Promise<void> {}
-
-  async connect(): Promise<PostgresConnection> {
-    try {
-      return await this.#connections.acquire()
-    } catch (error) {
-      throw asStoreError(error, { isConnecting: true }).storeError
-    }
-  }
-
-  async acquireConnection(): Promise<Session> {
-    return new Session(this, await this.connect())
-  }
-
-  async beginTransaction(session: Session): Promise<void> {
-    await session.command(this.#transactions.begin)
-    session.inTransaction = true
-  }
-
-  async commitTransaction(session: Session): Promise<void> {
-    session.inTransaction = false
-    await session.command(this.#transactions.commit)
-  }
-
-  async rollbackTransaction(session: Session): Promise<void> {
-    session.inTransaction = false
-    // Ignore an error of `rollback`, because it would hide the original error. PostgreSQL rolls back the transaction of
-    // a lost connection.
-    if (!session.isBroken) await session.command(this.#transactions.rollback).catch(() => undefined)
-  }
-
-  async releaseConnection(session: Session): Promise<void> {
-    session.release()
-  }
-
-  async destroy(): Promise<void> {
-    await this.#connections.end()
   }
 }

@@ -1,10 +1,8 @@
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type DatabaseIntrospector,
   type Dialect,
   type Driver,
-  type Kysely,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
@@ -21,31 +19,6 @@ export interface SqliteConnection {
   close(): void | Promise<void>
 }
 
-/** Kysely's SQLite dialect over one connection of `node:sqlite`. */
-export class SqliteDialect implements Dialect {
-  readonly #database: SqliteConnection
-
-  constructor(database: SqliteConnection) {
-    this.#database = database
-  }
-
-  createDriver(): Driver {
-    return new SqliteDriver(this.#database)
-  }
-
-  createQueryCompiler(): SqliteQueryCompiler {
-    return new SqliteQueryCompiler()
-  }
-
-  createAdapter(): SqliteAdapter {
-    return new TransactionalSqliteAdapter()
-  }
-
-  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-    return new SqliteIntrospector(db)
-  }
-}
-
 class TransactionalSqliteAdapter extends SqliteAdapter {
   // DDL is transactional in SQLite, so each migration is atomic. Its transaction holds the write lock from the
   // beginning.
@@ -54,45 +27,31 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-class SqliteDriver implements Driver {
-  readonly #database: SqliteConnection
-  readonly #connection: DatabaseConnection
-
-  constructor(database: SqliteConnection) {
-    this.#database = database
-    this.#connection = {
-      async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-        const { rows, changes } = await database.run(sql, parameters)
-        return { rows: rows as R[], numAffectedRows: changes }
-      },
-      // biome-ignore lint/correctness/useYield: the store never streams
-      async *streamQuery(): AsyncGenerator<never> {
-        throw new Error('Streaming is not supported.')
-      },
-    }
+/** Returns Kysely's SQLite dialect over one connection of `node:sqlite`. */
+export const sqliteDialect = (database: SqliteConnection): Dialect => {
+  const connection: DatabaseConnection = {
+    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      const { rows, changes } = await database.run(sql, parameters)
+      return { rows: rows as R[], numAffectedRows: changes }
+    },
+    // biome-ignore lint/correctness/useYield: the store never streams
+    async *streamQuery(): AsyncGenerator<never> {
+      throw new Error('Streaming is not supported.')
+    },
   }
-
-  async init(): Promise<void> {}
-
-  async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#connection
+  const driver: Driver = {
+    init: async () => undefined,
+    acquireConnection: async () => connection,
+    beginTransaction: () => database.begin(),
+    commitTransaction: () => database.commit(),
+    rollbackTransaction: () => database.rollback(),
+    releaseConnection: async () => undefined,
+    destroy: async () => database.close(),
   }
-
-  async beginTransaction(): Promise<void> {
-    await this.#database.begin()
-  }
-
-  async commitTransaction(): Promise<void> {
-    await this.#database.commit()
-  }
-
-  async rollbackTransaction(): Promise<void> {
-    await this.#database.rollback()
-  }
-
-  async releaseConnection(): Promise<void> {}
-
-  async destroy(): Promise<void> {
-    await this.#database.close()
+  return {
+    createDriver: () => driver,
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new TransactionalSqliteAdapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
   }
 }
