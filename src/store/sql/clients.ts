@@ -39,6 +39,10 @@ interface ClientList<L extends List<unknown, unknown, ClientSummary>> {
   fromRow?(row: Readonly<Record<string, string | null>>): Omit<L['summary'], keyof ClientSummary>
 }
 
+/** Builds the condition that no row of a table belongs to the client. */
+const hasNo = (table: 'token' | 'authorization' | 'consent'): RawBuilder<boolean> =>
+  sql`not exists (select 1 from ${sql.table(`oauth2server_${table}`)} as x where x.client_key = c.client_key)`
+
 /** Builds the condition that the name, ID or owner's e-mail address contains the text. */
 const contains = (text: string): RawBuilder<boolean> => {
   if (text === '') return sql`1 = 1`
@@ -174,33 +178,9 @@ export const sqlClients = (
       .where('c.is_disabled', '=', 0)
       .where('c.is_verified', '=', 0)
       .where('c.is_pinned', '=', 0)
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('oauth2server_token as t')
-              .select('t.id')
-              .whereRef('t.client_key', '=', 'c.client_key'),
-          ),
-        ),
-      )
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('oauth2server_authorization as a')
-              .select('a.id')
-              .whereRef('a.client_key', '=', 'c.client_key'),
-          ),
-        ),
-      )
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('oauth2server_consent as s')
-              .select('s.client_key')
-              .whereRef('s.client_key', '=', 'c.client_key'),
-          ),
-        ),
-      )
+      .where(hasNo('token'))
+      .where(hasNo('authorization'))
+      .where(hasNo('consent'))
       .where('c.created_at', '<', before)
       .orderBy('c.created_at')
       .limit(limit)

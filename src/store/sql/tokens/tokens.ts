@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { split } from '../../../model/entities/field.ts'
 import { tokenCodec } from '../../../model/entities/token.ts'
 import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
@@ -6,12 +6,17 @@ import type { TokenLists, TokenStore } from '../../contract/tokens.ts'
 import { byKey, type Handle, keyOf, prepared, valuesOf } from '../handle.ts'
 import { listed } from '../listed.ts'
 import { readsOf, rowsOf } from '../rows.ts'
+import type { Tables } from '../tables.ts'
 import { fromRow, liveTokens } from './base-query.ts'
 import { tokenCleanup } from './cleanup.ts'
 import { listedTokens } from './listed.ts'
 import { isPersonal, personalTokens } from './personal.ts'
-import { rotateIn } from './rotate-in.ts'
-import type { RotationValues } from './rotation.ts'
+import {
+  afterReplacement,
+  type RotationStatement,
+  type RotationValues,
+  replacePair,
+} from './rotation.ts'
 import { tokenStates } from './state.ts'
 
 /** The maximum number of tokens that one statement of `touch` or `noteScopes` updates. */
@@ -159,4 +164,30 @@ export const sqlTokens = (handle: Handle): TokenStore => {
 
     delete: deleteTokens,
   }
+}
+
+/** Locks the authorization before its tokens, like `revoke`, to avoid a deadlock. */
+const lockAuthorization: RotationStatement = {
+  text: 'select id from oauth2server_authorization where id = ? for no key update',
+  parametersOf: ({ next }) => [next.fields.authorizationId],
+}
+
+/** Rotates within a transaction. Returns false without a change if the conditions are not met. */
+const rotateIn = async (
+  handle: Parameters<typeof prepared>[0],
+  tx: Kysely<Tables>,
+  rotation: RotationValues,
+): Promise<boolean> => {
+  const run = ({ text, parametersOf }: RotationStatement) => {
+    const values = parametersOf(rotation)
+    const parts = text.split('?')
+    const build = (...placeholders: RawBuilder<never>[]) =>
+      sql(Object.assign(parts, { raw: parts }), ...placeholders)
+    return prepared(handle, tx, text, build, values.length)(...values)
+  }
+  if (handle.locking) await run(lockAuthorization)
+  const { numAffectedRows } = await run(replacePair)
+  if (!numAffectedRows) return false
+  for (const statement of afterReplacement) await run(statement)
+  return true
 }
