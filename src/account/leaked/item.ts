@@ -1,6 +1,6 @@
+import { ownAuditToWire } from '../../model/audit-wire.ts'
 import { addresses } from '../../pages/addresses.ts'
 import type { LeakedItem } from '../../pages/models/leaked.ts'
-import { activityItem } from '../activity-item.ts'
 import type { SettingsRequest } from '../settings-request.ts'
 import type { LeakFacts } from './facts.ts'
 
@@ -25,6 +25,6 @@ export const leakedItem = (facts: LeakFacts, { server, signedIn }: SettingsReque
     lastUsedAt: lastUse?.at ?? null,
     lastUsedAddress: lastUse?.address ?? null,
     acts: facts.acts,
-    events: events.map(activityItem),
+    events: events.map(ownAuditToWire),
   }
 }

@@ -1,5 +1,6 @@
 import type { FormProblem } from '../form-problem.ts'
-import type { ActivityItem } from '../parts/activity-row.ts'
+import type { ownEvent } from '../shapes/activity.ts'
+import type { Json } from '../shapes/shape.ts'
 
 /** An act on a leaked credential, as the value of the form field `act`. */
 export type LeakActName = 'end' | 'end_application' | 'end_user' | 'disable' | 'log_out'
@@ -40,7 +41,7 @@ export interface LeakedItem {
   /** The acts that the reader of the page may perform on the credential. */
   readonly acts: readonly LeakActName[]
   /** The latest audit events about the credential. */
-  readonly events: readonly ActivityItem[]
+  readonly events: readonly Json<typeof ownEvent>[]
 }
 
 /** The view of the page on which a user looks up and revokes leaked credentials. */

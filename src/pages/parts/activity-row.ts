@@ -1,5 +1,8 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
+import type { ownEvent } from '../shapes/activity.ts'
+import type { Json } from '../shapes/shape.ts'
+import { deviceName } from './device-name.ts'
 import { eventName } from './event-name.ts'
 import { type Fact, facts, numberText } from './facts.ts'
 import { time } from './times.ts'
@@ -18,42 +21,46 @@ export interface Exports {
   readonly max: number
 }
 
-/** An event of the user's account. */
-export interface ActivityItem {
-  /** Milliseconds since the epoch. */
-  readonly at: number
-  /** The name of the event, such as `login.succeeded`. */
-  readonly event: string
-  /** The name of the application or of the personal token; may be empty. */
-  readonly subject: string
-  readonly tokenId: number | null
-  /** The last four characters of the token; null if they are unknown. */
-  readonly ending: string | null
-  readonly changes: readonly ChangedField[]
-  /** Whether somebody other than the user of the account caused the event. */
-  readonly isByAnother: boolean
-  readonly address: string | null
-  readonly browser: string | null
-}
-
 /** Renders an event of the user's account. `action` is the URL of the page. */
-export const activityRow = (item: ActivityItem, action: string, frame: Frame): Html => {
+export const activityRow = (item: Json<typeof ownEvent>, action: string, frame: Frame): Html => {
   const { activity: texts, admin } = frame.texts
-  const { at, isByAnother, address, browser } = item
-  return html`${eventTitle(item, frame)}
+  const { at, actor, address, user_agent: userAgent, token_id: tokenId } = item
+  const browser = userAgent === null ? null : deviceName(userAgent)
+  return html`${eventTitle({ ...item, ending: endingIn(item) }, frame)}
 ${facts([
   [admin.at, time(frame, at)],
-  isByAnother ? [admin.actor, texts.somebodyElse] : undefined,
-  address === null ? undefined : [texts.from, html`<bdi>${address}</bdi>`],
+  actor === 'another_user' ? [admin.actor, texts.somebodyElse] : undefined,
+  address ? [texts.from, html`<bdi>${address}</bdi>`] : undefined,
   browser === null ? undefined : [texts.browser, html`<bdi>${browser}</bdi>`],
-  tokenFact(item, action, frame),
+  tokenFact({ tokenId }, action, frame),
 ])}
-${changesOf(item.changes, frame)}`
+${changesOf(changesIn(item), frame)}`
 }
+
+/** The members of an event that depend on its name. */
+interface Details {
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+/** Returns the last characters of the token of an event; null if the event does not contain them. */
+export const endingIn = ({ details }: Details): string | null =>
+  typeof details.ending === 'string' ? details.ending : null
+
+/** Returns the changed fields of an event. */
+export const changesIn = ({ details }: Details): readonly ChangedField[] =>
+  typeof details.changes === 'object' && details.changes !== null
+    ? Object.entries(details.changes).flatMap(([field, texts]: [string, unknown]) =>
+        Array.isArray(texts) ? [{ field, before: String(texts[0]), after: String(texts[1]) }] : [],
+      )
+    : []
 
 /** Renders the name of an event, the name of its subject, and the last characters of its token. */
 export const eventTitle = (
-  { event, subject, ending }: Pick<ActivityItem, 'event' | 'subject' | 'ending'>,
+  {
+    event,
+    subject,
+    ending,
+  }: { readonly event: string; readonly subject: string; readonly ending: string | null },
   frame: Frame,
 ): Html => html`<div class="name">
 <h2>${eventName(event, frame)}</h2>
@@ -63,7 +70,7 @@ ${ending === null ? '' : html`<bdi dir="ltr">…${ending}</bdi>`}
 
 /** Returns the ID of the token with a link to its events; undefined for an event without a token. */
 export const tokenFact = (
-  { tokenId }: Pick<ActivityItem, 'tokenId'>,
+  { tokenId }: { readonly tokenId: number | null },
   action: string,
   frame: Frame,
 ): Fact =>
@@ -72,7 +79,7 @@ export const tokenFact = (
     : [frame.texts.admin.token, html`<a href="${action}?token=${tokenId}">${tokenId}</a>`]
 
 /** Renders the changed fields of an event, hidden until the user opens them; nothing without changes. */
-export const changesOf = (changes: readonly ChangedField[], frame: Frame): Html =>
+const changesOf = (changes: readonly ChangedField[], frame: Frame): Html =>
   changes.length === 0
     ? html``
     : html`<details>

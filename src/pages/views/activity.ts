@@ -1,28 +1,23 @@
 import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import {
-  type ActivityItem,
-  activityRow,
-  type Exports,
-  exportLinks,
-  periodFields,
-} from '../parts/activity-row.ts'
-import type { Listed } from '../parts/lists.ts'
+import { activityRow, type Exports, exportLinks, periodFields } from '../parts/activity-row.ts'
 import { paging } from '../parts/navigation.ts'
+import type { activity } from '../shapes/activity.ts'
+import type { Json } from '../shapes/shape.ts'
 
 /** The view of the page with the activity of a user's account. */
-export interface ActivityView {
-  /** The URL of the page. A GET with `since`, `until` or `token` lists the matching events. */
-  readonly action: string
+export interface ActivityView extends Json<typeof activity> {
+  /** The URL of the first page; null on the first page. */
+  readonly first: string | null
+  /** The condition of the listed events: a GET with these fields lists the matching events. */
   readonly search: { readonly since: string; readonly until: string; readonly token: string }
   readonly exports: Exports
-  readonly events: Listed<ActivityItem>
 }
 
 /** The page that lists the events of a user's account, the latest event first. */
 export const activityPage: PageTemplate<ActivityView> = (view, frame) => {
-  const { events, action } = view
+  const { events } = view
   const { activity: texts, admin } = frame.texts
   return layout(
     frame,
@@ -31,13 +26,13 @@ export const activityPage: PageTemplate<ActivityView> = (view, frame) => {
 <p class="about">${texts.about}</p>
 ${searchForm(view, frame)}
 ${
-  events.items.length === 0
+  events.length === 0
     ? html`<div class="empty"><p>${isSearched(view) ? admin.noEvents : texts.none}</p></div>`
     : html`<ul class="items">
-${events.items.map((item) => html`<li>${activityRow(item, action, frame)}</li>`)}
+${events.map((event) => html`<li>${activityRow(event, frame.links.activity, frame)}</li>`)}
 </ul>`
 }
-${paging(events, texts.title, frame)}
+${paging(view, texts.title, frame)}
 ${exportLinks(view.exports, frame)}`,
     { place: { entry: 'activity' } },
   )
@@ -47,7 +42,8 @@ const isSearched = ({ search }: ActivityView): boolean =>
   Object.values(search).some((text) => text !== '')
 
 const searchForm = (view: ActivityView, frame: Frame): Html => {
-  const { action, search } = view
+  const { search } = view
+  const action = frame.links.activity
   const { admin } = frame.texts
   return html`<form class="filter" method="get" action="${action}" role="search" aria-label="${admin.search}">
 ${search.token === '' ? '' : html`<input type="hidden" name="token" value="${search.token}">`}

@@ -123,6 +123,6 @@ const history = ({ events }: LeakedItem, frame: Frame): Html =>
 <ul class="events">
 ${events.map(
   ({ at, event, address }) =>
-    html`<li>${eventName(event, frame)} <small>${time(frame, at)}${address === null ? '' : html` <bdi>${address}</bdi>`}</small></li>`,
+    html`<li>${eventName(event, frame)} <small>${time(frame, at)}${address ? html` <bdi>${address}</bdi>` : ''}</small></li>`,
 )}
 </ul>`
