@@ -47,6 +47,7 @@ const inputs = [
   'scripts/build.js',
   'scripts/bundle.js',
   'scripts/declarations.js',
+  'scripts/zod.d.ts',
 ]
 
 const executables = ['cli/main.js']

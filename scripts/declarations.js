@@ -1,5 +1,5 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
 
 const reference = /(?:from|import\() ?["'](\.[^"']+)["']/g
 
@@ -24,4 +24,22 @@ export const removeInternalDeclarations = async (root, directory) => {
   const declarations = all.filter(({ name }) => name.endsWith('.d.ts'))
   const paths = declarations.map(({ parentPath, name }) => join(parentPath, name))
   await Promise.all(paths.filter((path) => !found.has(path)).map((path) => rm(path)))
+  await replaceZod(directory, [...found])
+}
+
+/**
+ * Lets declarations refer to `zod.d.ts` instead of zod, which an application does not install.
+ * @param {string} directory the directory of the declarations
+ * @param {readonly string[]} paths
+ */
+const replaceZod = async (directory, paths) => {
+  const types = join(directory, 'zod.d.ts')
+  await copyFile(join(import.meta.dirname, 'zod.d.ts'), types)
+  for (const path of paths) {
+    const text = await readFile(path, 'utf8')
+    const module = relative(dirname(path), types).replace(/\.d\.ts$/, '.js')
+    const name = module.startsWith('.') ? module : `./${module}`
+    const replaced = text.replaceAll("from 'zod'", `from '${name}'`)
+    if (replaced !== text) await writeFile(path, replaced)
+  }
 }
