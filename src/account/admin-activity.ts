@@ -8,7 +8,6 @@ import { activityForm, events as eventsShape } from '../pages/shapes/activity.ts
 import type { NamedUser } from '../pages/views/admin-activity.ts'
 import { ownEvents } from '../protocol/extension-names.ts'
 import type { RoutineTotal } from '../store/contract/audit-counts.ts'
-import { checkAdmin } from './admin.ts'
 import { adminActivityQuery, adminSearchFields, adminSearchIn } from './admin-activity-search.ts'
 import { exportsOf } from './export-activity.ts'
 import { cursorOf, listed } from './list-page.ts'
@@ -23,6 +22,7 @@ const maxTotals = 20
 /** Lists and searches the audit events of all users, for administrators. */
 export const adminActivityPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/activity/`,
+  audience: 'admin',
   operations: () => ({
     get: {
       operationId: 'listEvents',
@@ -37,7 +37,6 @@ export const adminActivityPage = settingsPage({
     },
   }),
   async show(request, refused) {
-    checkAdmin(request)
     const { server } = request
     const { search, filter } = adminSearchIn(request)
     await server.operations.flushAudit()
@@ -70,7 +69,6 @@ export const adminActivityPage = settingsPage({
   },
   form: activityForm,
   async change(request, params) {
-    checkAdmin(request)
     const { links } = request.server.ui
     return searched(request, params, {
       names: adminSearchFields,

@@ -4,7 +4,6 @@ import { adminClient, clientForm } from '../pages/shapes/administration.ts'
 import { done } from '../pages/shapes/shape.ts'
 import { either, inPath } from '../protocol/openapi/schema.ts'
 import { identityDigest, verifiedIdentity } from '../records/clients/verified-identity.ts'
-import { checkAdmin } from './admin.ts'
 import { actOnClient, anyClient } from './admin-acts.ts'
 import { adminClientItem } from './admin-applications.ts'
 import { backIn } from './arranged-list.ts'
@@ -16,6 +15,7 @@ import { adminClientToWire } from './wire.ts'
 /** Shows and manages one application for administrators. */
 export const adminApplicationPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/:client_id/`,
+  audience: 'admin',
   operations: () => ({
     parameters: [inPath('client_id', 'The ID of a client.')],
     get: {
@@ -34,7 +34,6 @@ export const adminApplicationPage = settingsPage({
   show: showApplication,
   form: clientForm,
   async change(request, params) {
-    checkAdmin(request)
     const { http, server } = request
     const clientId = http.param('client_id')
     const done = await actOnClient(clientId, request, params)
@@ -50,7 +49,6 @@ export const adminApplicationPage = settingsPage({
 })
 
 async function showApplication(request: SettingsRequest, refused?: Refused): Promise<Response> {
-  checkAdmin(request)
   const { http, server } = request
   const { links } = server.ui
   const client = await anyClient(http.param('client_id'), request)

@@ -4,21 +4,19 @@ import { addresses } from '../pages/addresses.ts'
 import type { AdminClientItem } from '../pages/models/admin.ts'
 import { administration, administrationForm } from '../pages/shapes/administration.ts'
 import { logoUrlOf } from '../protocol/endpoints/assets/client-logo.ts'
-import { renderPage } from '../protocol/endpoints/responses/render.ts'
 import { jsonResponse } from '../protocol/endpoints/responses/responses.ts'
 import { inQuery } from '../protocol/openapi/schema.ts'
 import type { ListedClient } from '../records/clients/client-input.ts'
 import type { AnyClientSummary } from '../store/contract/clients.ts'
 import type { Cursor } from '../store/contract/page.ts'
-import { checkAdmin } from './admin.ts'
 import { actOnClient, deleteToken } from './admin-acts.ts'
 import { searchedList } from './admin-search.ts'
 import { type Arrangement, arranged, backIn } from './arranged-list.ts'
 import { cursorOf, listed } from './list-page.ts'
-import { seenAddress, showNotice } from './notice.ts'
+import { showNotice } from './notice.ts'
 import { after } from './page-operations.ts'
 import { searchedIn } from './search.ts'
-import { type Refused, settingsPage } from './settings-page.ts'
+import { type Refused, renderSettings, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { adminClientToWire, adminTokenToWire } from './wire.ts'
 
@@ -46,6 +44,7 @@ const arrangement: Arrangement<AnyClientSummary> = {
 /** Lists and finds applications for administrators. Scripts also receive the tokens, in one response. */
 export const adminApplicationsPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
+  audience: 'admin',
   operations: () => ({
     get: {
       operationId: 'listEverything',
@@ -65,12 +64,10 @@ export const adminApplicationsPage = settingsPage({
     },
   }),
   async show(request, refused) {
-    checkAdmin(request)
     return request.asJson ? listEverything(request) : showApplications(request, refused)
   },
   form: administrationForm,
   async change(request, params) {
-    checkAdmin(request)
     const [search] = params.repeated('search')
     if (search !== undefined)
       return searchedList(request, params, search === 'token' ? 'token' : 'client')
@@ -108,12 +105,7 @@ const showApplications = async (
     done: notice.done,
     problem: refused?.problem,
   }
-  return renderPage(request.http, server, 'adminApplications', view, {
-    signedIn: request.signedIn,
-    seen: seenAddress(request, notice),
-    status: refused?.status,
-    headers: refused?.headers,
-  })
+  return renderSettings(request, 'adminApplications', view, notice, refused)
 }
 
 /** Returns a page of all applications, and a page of all tokens. */

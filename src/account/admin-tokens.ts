@@ -5,7 +5,6 @@ import { adminTokens, tokenForm } from '../pages/shapes/administration.ts'
 import { redirectResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { Cursor } from '../store/contract/page.ts'
 import type { TokenSummary } from '../store/contract/tokens.ts'
-import { checkAdmin } from './admin.ts'
 import { deleteToken } from './admin-acts.ts'
 import { isClient, searchedList } from './admin-search.ts'
 import { type Arrangement, arranged, arrangedQuery, backIn } from './arranged-list.ts'
@@ -32,6 +31,7 @@ const arrangementOf = ({ server }: Pick<SettingsRequest, 'server'>): Arrangement
 /** Lists and finds tokens for administrators. */
 export const adminTokensPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/tokens/`,
+  audience: 'admin',
   operations: (server) => ({
     get: {
       operationId: 'listTokens',
@@ -46,8 +46,7 @@ export const adminTokensPage = settingsPage({
     post: { operationId: 'administerToken', summary: 'Deletes a token' },
   }),
   async show(request, refused) {
-    checkAdmin(request)
-    const { server, texts } = request
+    const { server } = request
     const { administration, ui } = server
     const text = searchedIn(request, 'token')
     if (!request.asJson && looksLikeSecret(text) && !(await isClient(text, request))) {
@@ -65,7 +64,7 @@ export const adminTokensPage = settingsPage({
     const view = {
       tokens: { ...list, items: tokens.map((token) => tokenItem(token, request)) },
       done: notice.done,
-      problem: refused?.problem ?? (notice.problem && { sentence: texts.problems[notice.problem] }),
+      problem: refused?.problem,
     }
     const json = () =>
       ({
@@ -76,7 +75,6 @@ export const adminTokensPage = settingsPage({
   },
   form: tokenForm,
   async change(request, params) {
-    checkAdmin(request)
     if (params.repeated('search').length > 0) return searchedList(request, params, 'token')
     const done = await deleteToken(request, params)
     const { adminTokens } = request.server.ui.links

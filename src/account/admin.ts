@@ -1,34 +1,59 @@
-import type { z } from 'zod'
-import { overview } from '../pages/shapes/administration.ts'
-import { notFound } from '../protocol/endpoints/responses/problem.ts'
-import { refusedClients } from './refused-clients.ts'
-import { respond, settingsPage } from './settings-page.ts'
+import { isoTime } from '../model/iso-time.ts'
+import type { Refusal } from '../model/refusal.ts'
+import { overview, type refusedClient } from '../pages/shapes/administration.ts'
+import type { Json } from '../pages/shapes/shape.ts'
+import { clientsAmong } from '../records/clients/client-rows.ts'
+import { resource } from './resource.ts'
 import type { SettingsRequest } from './settings-request.ts'
-import { refusedClientToWire } from './wire.ts'
 
-/** Verifies that the user is an administrator. @throws OAuthError 404 for other users */
-export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
-  if (!signedIn.user.isAdmin) throw notFound()
-}
+/** The maximum number of listed clients. */
+const maxClients = 10
+/** The maximum number of listed reasons for each client. */
+const maxReasons = 3
+
+type RefusedClient = Json<typeof refusedClient>
 
 /** Shows the overview of the administration. */
-export const adminPage = settingsPage({
+export const adminPage = resource({
   path: ({ adminPrefix }) => `${adminPrefix}/overview/`,
   operations: () => ({
     get: {
       operationId: 'getAdministration',
       summary: 'Lists the applications that were refused most, for administrators',
       answer: 'The applications.',
-      view: overview,
     },
   }),
-  async show(request) {
-    checkAdmin(request)
-    const mostRefused = await refusedClients(request)
-    const json = () =>
-      ({ refused: mostRefused.map(refusedClientToWire) }) satisfies Readonly<
-        Record<keyof z.output<typeof overview>, unknown>
-      >
-    return respond(request, 'admin', { view: { mostRefused }, json })
+  audience: 'admin',
+  page: 'admin',
+  view: overview,
+  async read({ server }) {
+    return { view: { refused: await refusedClients(server) } }
   },
 })
+
+/** Returns the clients whose requests were refused most often. Omits deleted and personal clients. */
+const refusedClients = async ({
+  refusals: all,
+  records,
+}: SettingsRequest['server']): Promise<readonly RefusedClient[]> => {
+  const most = await all.mostRefused(maxClients)
+  const ids = most.map(({ clientId }) => clientId)
+  const [clients, refusals] = await Promise.all([clientsAmong(ids, records), all.listMany(ids)])
+  return most.flatMap(({ clientId: client_id, count, at }, index) => {
+    const client = clients.find(({ clientId }) => clientId === client_id)
+    if (!client) return []
+    const last_at = isoTime(at)
+    const reasons = reasonsOf(refusals[index] ?? [])
+    return [{ client_id, name: client.name, count, last_at, reasons }]
+  })
+}
+
+const reasonsOf = (refusals: readonly Refusal[]): RefusedClient['reasons'] => {
+  const counts = new Map<string, number>()
+  for (const { description } of refusals)
+    counts.set(description, (counts.get(description) ?? 0) + 1)
+  return [...counts]
+    .map(([description, count]) => ({ description, count }))
+    .sort((a, b) => b.count - a.count)
+    .slice(0, maxReasons)
+}

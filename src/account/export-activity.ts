@@ -9,11 +9,10 @@ import type { Endpoint } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import type { Settings } from '../settings/settings.ts'
 import { activityQuery, conditionOf, periodIn, tokenIn } from './activity-search.ts'
-import { checkAdmin } from './admin.ts'
 import { adminActivityQuery, adminSearchIn } from './admin-activity-search.ts'
 import { csvLine } from './csv.ts'
 import { describePage, type PageOperation } from './page-operations.ts'
-import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
+import { checkAdmin, type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
 /** The maximum number of events in one file. */
 export const maxExported = 50_000

@@ -1,12 +1,11 @@
 import type { z } from 'zod'
 import type { PageName, ViewOf } from '../pages/pages.ts'
 import type { Json } from '../pages/shapes/shape.ts'
-import { renderPage } from '../protocol/endpoints/responses/render.ts'
 import { jsonResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { Endpoint } from '../protocol/plug-ins.ts'
 import type { Notice } from '../protocol/short-lived.ts'
-import { seenAddress, showNotice } from './notice.ts'
-import { type Refused, type SettingsPage, settingsPage } from './settings-page.ts'
+import { showNotice } from './notice.ts'
+import { type Refused, renderSettings, type SettingsPage, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 /** A resource of the account application: a page for browsers, and the same content as JSON for scripts. */
@@ -46,21 +45,14 @@ export const resource = <Name extends PageName, Shape extends z.ZodType>({
 }: Resource<Name, Shape>): Endpoint & Pick<SettingsPage, 'show'> => {
   const show: SettingsPage['show'] = async (request, refused) => {
     const { view, forPage } = await read(request, refused)
-    const { http, server, signedIn, asJson } = request
-    if (asJson) return jsonResponse(view as object).toResponse()
+    if (request.asJson) return jsonResponse(view as object).toResponse()
     const notice = await showNotice(request)
     const shown = { ...(view as object), ...(await forPage?.(notice)) } as ViewOf<Name>
-    return renderPage(http, server, page, shown, {
-      signedIn,
-      seen: seenAddress(request, notice),
-      outcome: { done: notice.done, undo: notice.undo, problem: refused?.problem },
-      status: refused?.status,
-      headers: refused?.headers,
-    })
+    return renderSettings(request, page, shown, notice, refused)
   }
   const described: SettingsPage['operations'] = (server) => {
     const { get, ...others } = operations(server)
     return { ...others, ...(get && { get: { view: shape, ...get } }) }
   }
-  return { ...settingsPage({ ...rest, operations: described, show }), show }
+  return settingsPage({ ...rest, operations: described, show })
 }

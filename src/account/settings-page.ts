@@ -5,7 +5,7 @@ import { OAuthError } from '../model/oauth-error.ts'
 import { Parameters } from '../model/parameters.ts'
 import type { FormProblem } from '../pages/form-problem.ts'
 import type { Messages } from '../pages/messages/en.ts'
-import type { Pages, ViewOf } from '../pages/pages.ts'
+import type { PageName, ViewOf } from '../pages/pages.ts'
 import { jsonProblemOf, problemOf, readForm, readScript } from '../protocol/endpoints/forms/form.ts'
 import type { FormShape } from '../protocol/endpoints/forms/json-form.ts'
 import { renderProblem } from '../protocol/endpoints/responses/problem.ts'
@@ -20,7 +20,7 @@ import { keepDraft, originOf, takeDraft } from './draft.ts'
 import { EditConflict, Unconfirmed } from './edit.ts'
 import { type Changed, confirmSeen, leaveNotice, seenAddress } from './notice.ts'
 import { describePage, type PageOperations } from './page-operations.ts'
-import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
+import { checkAdmin, type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
 /** A refused form, which the page shows again with the same input. */
 export interface Refused {
@@ -41,6 +41,8 @@ export const isTyped = (refused: Refused | undefined): refused is Refused =>
 /** The definition of a settings endpoint: the page that it shows, and the change that its form makes. */
 export interface SettingsPage {
   path(settings: Settings): string
+  /** The users who may use the endpoint: `admin` for administrators. Omitted for all users. */
+  readonly audience?: 'admin'
   /** Describes the requests for the OpenAPI document. */
   readonly operations: (server: ServerContext) => PageOperations
   /** False for an endpoint that only accepts forms. In this case, `show` shows the page that contains the form. */
@@ -61,6 +63,28 @@ export interface SettingsPage {
 
 /** Creates a settings endpoint, for browsers and for scripts. */
 export const settingsPage = ({
+  audience,
+  ...page
+}: SettingsPage): Endpoint & Pick<SettingsPage, 'show'> => {
+  const checked = audience === 'admin' ? forAdministrators(page) : page
+  return { ...endpointOf(checked), show: checked.show }
+}
+
+const forAdministrators = ({ show, change, ...page }: SettingsPage): SettingsPage => ({
+  ...page,
+  async show(request, refused) {
+    checkAdmin(request)
+    return show(request, refused)
+  },
+  ...(change && {
+    async change(request: SettingsRequest, params: Parameters) {
+      checkAdmin(request)
+      return change(request, params)
+    },
+  }),
+})
+
+const endpointOf = ({
   path,
   operations,
   isShown = true,
@@ -185,7 +209,7 @@ const showSecret = (
 }
 
 /** Returns a settings page to a browser, and the same content as JSON to a script. */
-export const respond = <N extends keyof Pages>(
+export const respond = <N extends PageName>(
   request: SettingsRequest,
   name: N,
   {
@@ -200,15 +224,30 @@ export const respond = <N extends keyof Pages>(
     /** The notice that the view contains. */
     notice?: Notice
   },
-): Promise<Response> | Response => {
-  const { http, server, signedIn, asJson } = request
-  return asJson
+): Promise<Response> | Response =>
+  request.asJson
     ? jsonResponse(json()).toResponse()
-    : renderPage(http, server, name, view, {
-        signedIn,
-        seen: seenAddress(request, notice),
-        outcome: { done: notice.done, undo: notice.undo, problem: refused?.problem },
-        status: refused?.status,
-        headers: refused?.headers,
-      })
+    : renderSettings(request, name, view, notice, refused)
+
+/** Renders a settings page, with the result of the last form. */
+export const renderSettings = <N extends PageName>(
+  request: SettingsRequest,
+  name: N,
+  view: ViewOf<N>,
+  notice: Notice,
+  refused: Refused | undefined,
+): Promise<Response> => {
+  const { http, server, signedIn, texts } = request
+  const { done, undo, problem } = notice
+  return renderPage(http, server, name, view, {
+    signedIn,
+    seen: seenAddress(request, notice),
+    outcome: {
+      done,
+      undo,
+      problem: refused?.problem ?? (problem && { sentence: texts.problems[problem] }),
+    },
+    status: refused?.status,
+    headers: refused?.headers,
+  })
 }

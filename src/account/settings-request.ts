@@ -47,6 +47,11 @@ export const settingsRequestOf = async (
   return redirectResponse({ page }, server)
 }
 
+/** Verifies that the user is an administrator. @throws OAuthError 404 for other users */
+export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
+  if (!signedIn.user.isAdmin) throw notFound()
+}
+
 /** Parses the ID of a token. @throws OAuthError 404 if the text is not a valid ID */
 export const asTokenId = (text: string): number => {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()

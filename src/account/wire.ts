@@ -2,14 +2,13 @@ import { auditToWire, ownAuditToWire } from '../model/audit-wire.ts'
 import type { Client } from '../model/client.ts'
 import { editedMetadata } from '../model/client-metadata.ts'
 import type { StoredSession } from '../model/entities/session.ts'
-import { isoTime, isoTimeOrNull } from '../model/iso-time.ts'
+import { isoTimeOrNull } from '../model/iso-time.ts'
 import type { Scope, ScopeRegistry } from '../model/scope.ts'
 import type { User } from '../model/user.ts'
-import type { RefusedClientItem } from '../pages/models/admin.ts'
 import { deviceName } from '../pages/parts/device-name.ts'
 import type { Arranged } from '../pages/parts/lists.ts'
 import { scopeTexts } from '../pages/parts/scopes.ts'
-import { adminClient, adminToken, type refusedClient } from '../pages/shapes/administration.ts'
+import { adminClient, adminToken } from '../pages/shapes/administration.ts'
 import {
   application as applicationShape,
   type arrangement,
@@ -169,11 +168,11 @@ export const userToWire = (user: User): Json<typeof userShape> => ({
   is_admin: user.isAdmin,
 })
 
-/** Converts a credential that leaked. */
+/** Converts a credential that leaked, for the user or the administrator who looked it up. */
 export const leakedToWire = (
   { credential, user, client, lastUse, ...facts }: LeakFacts,
   scopes: ScopeRegistry,
-  isAdmin: boolean,
+  viewer: User,
 ): Json<typeof leakedCredential> => ({
   kind: credential.kind,
   ending: credential.ending,
@@ -181,7 +180,10 @@ export const leakedToWire = (
   is_valid: facts.isValid,
   user_id: user?.id ?? null,
   user: user?.email || null,
+  is_own: user?.id === viewer.id,
   client_id: credential.clientId,
+  client_name: client?.name ?? null,
+  is_client_owner: client !== null && client.owner?.id === viewer.id,
   is_disabled: client?.isDisabled ?? false,
   scopes: scopes.visible(facts.scopes),
   is_bound: facts.isBound,
@@ -190,22 +192,7 @@ export const leakedToWire = (
   last_used_at: isoTimeOrNull(lastUse?.at ?? null),
   last_used_address: lastUse?.address ?? null,
   acts: facts.acts,
-  events: facts.events.map(isAdmin ? auditToWire : ownAuditToWire),
-})
-
-/** Converts an application whose requests were refused, for administrators. */
-export const refusedClientToWire = ({
-  clientId,
-  name,
-  count,
-  at,
-  reasons,
-}: RefusedClientItem): Json<typeof refusedClient> => ({
-  client_id: clientId,
-  name,
-  count,
-  last_at: isoTime(at),
-  reasons,
+  events: facts.events.map(viewer.isAdmin ? auditToWire : ownAuditToWire),
 })
 
 /** Converts the summary of a token for administrators. */

@@ -2,19 +2,17 @@ import type { Credential } from '../../model/credential.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { credentialsIn } from '../../model/pasted-credentials.ts'
-import type { LeakedView } from '../../pages/models/leaked.ts'
 import { leakActs, leaked, leakedForm } from '../../pages/shapes/leaked.ts'
 import { notFound } from '../../protocol/endpoints/responses/problem.ts'
 import { makeDeletionsFinal } from '../../protocol/leaked/end-credential.ts'
 import { findCredential } from '../../protocol/leaked/find-credential.ts'
 import { inQuery } from '../../protocol/openapi/schema.ts'
-import { type Changed, showNotice } from '../notice.ts'
-import { type Refused, respond, settingsPage } from '../settings-page.ts'
+import type { Changed } from '../notice.ts'
+import { resource } from '../resource.ts'
 import type { SettingsRequest } from '../settings-request.ts'
 import { leakedToWire } from '../wire.ts'
 import { carryOut } from './act.ts'
 import { factsOf, type LeakFacts } from './facts.ts'
-import { leakedItem } from './item.ts'
 
 /** The maximum number of possible credentials in one text. */
 const maxCandidates = 20
@@ -22,14 +20,13 @@ const maxCandidates = 20
 const resultLifetime = 600_000
 
 /** Looks up and revokes leaked credentials. Users see only their own credentials, and administrators see all. */
-export const leakedPage = settingsPage({
+export const leakedPage = resource({
   path: ({ settingsPrefix }) => `${settingsPrefix}/leaked/`,
   operations: () => ({
     get: {
       operationId: 'showLeaked',
       summary: 'Returns the credentials that the user looked up',
       answer: 'The credentials; an empty list without a reference.',
-      view: leaked,
       query: [inQuery('found', 'The reference of an earlier response.')],
     },
     post: {
@@ -40,33 +37,25 @@ export const leakedPage = settingsPage({
       view: leaked,
     },
   }),
-  show: showLeaked,
+  page: 'leaked',
+  view: leaked,
+  async read(request, refused) {
+    const sent = refused?.params.repeated('found')[0]
+    const [found = sent] = request.http.queryParameters().repeated('found')
+    const facts = found === undefined ? undefined : await resultOf(found, request)
+    return {
+      view: toJson(found ?? null, facts ?? [], request),
+      // The page never repeats the pasted text.
+      forPage: () => ({
+        isGone: facts === undefined && (found !== undefined || refused?.status === 403),
+      }),
+    }
+  },
   form: leakedForm,
-  tooMany: ({ leaked }) => leaked.tooMany,
+  tooMany: ({ leaked: texts }) => texts.tooMany,
   change: (request, params) =>
     params.repeated('found').length > 0 ? act(request, params) : lookUp(request, params),
 })
-
-async function showLeaked(request: SettingsRequest, refused?: Refused): Promise<Response> {
-  const { http, server, signedIn, texts } = request
-  const [found = refused?.params.repeated('found')[0]] = http.queryParameters().repeated('found')
-  const facts = found === undefined ? undefined : await resultOf(found, request)
-  const notice = await showNotice(request)
-  const { leaked } = texts
-  // The page never repeats the pasted text. If the result or the form has expired, ask the user to paste the text again.
-  const isGone = facts === undefined && (found !== undefined || refused?.status === 403)
-  const view: LeakedView = {
-    action: server.ui.links.leaked,
-    // A name without a result may be any text, so do not repeat it.
-    found: (facts && found) ?? '',
-    isAdmin: signedIn.user.isAdmin,
-    credentials: (facts ?? []).map((each) => leakedItem(each, request)),
-    done: notice.done,
-    problem: isGone ? { sentence: leaked.stale } : refused?.problem,
-  }
-  const json = () => toJson(found ?? null, facts ?? [], request)
-  return respond(request, 'leaked', { view, json, refused, notice })
-}
 
 const toJson = (
   found: string | null,
@@ -74,7 +63,7 @@ const toJson = (
   { signedIn, server }: SettingsRequest,
 ) => ({
   found,
-  credentials: facts.map((each) => leakedToWire(each, server.scopes, signedIn.user.isAdmin)),
+  credentials: facts.map((each) => leakedToWire(each, server.scopes, signedIn.user)),
 })
 
 /** Reads the current state of the credentials of an earlier look-up in this session. */

@@ -25,20 +25,6 @@ export interface AdminClientItem {
   readonly users: number
 }
 
-/** A client whose requests were refused in the last seven days. */
-export interface RefusedClientItem {
-  readonly clientId: string
-  readonly name: string
-  /** The URL of the page of the application in the administration. */
-  readonly href: string
-  /** The number of refusals. */
-  readonly count: number
-  /** The time of the latest refusal, in milliseconds since the epoch. */
-  readonly at: number
-  /** The most frequent error descriptions of the latest refusals, each with its number of refusals. */
-  readonly reasons: readonly { readonly description: string; readonly count: number }[]
-}
-
 /** A token in the list of administrators. Times are milliseconds since the epoch. */
 export interface AdminTokenItem {
   readonly id: number
@@ -55,12 +41,6 @@ export interface AdminTokenItem {
   readonly createdAt: number
   readonly expires: number | null
   readonly lastUsedAt: number | null
-}
-
-/** The view of the overview of the administration. */
-export interface AdminView {
-  /** The clients with the most refusals. */
-  readonly mostRefused: readonly RefusedClientItem[]
 }
 
 /** The view of the page on which administrators find applications. */

@@ -22,12 +22,17 @@ export const users = z.strictObject({
   next,
 })
 
+/** An application that a user authorized, for administrators. */
+const userApplication = authorizedApplication.extend({
+  is_disabled: flag.describe('Whether an administrator has disabled the client.'),
+})
+
 export const userDetails = z.strictObject({
   user,
   sessions: z.array(session),
   personal_tokens: z.array(personalToken),
   clients: z.array(client),
-  authorized: z.array(authorizedApplication),
+  authorized: z.array(userApplication),
   next: z.strictObject({ sessions: next, personal_tokens: next, clients: next, authorized: next }),
 })
 
@@ -46,6 +51,7 @@ export const userForm = z.looseObject({
 
 nameShapes({
   User: user,
+  UserApplication: userApplication,
   Users: users,
   UserDetails: userDetails,
   UserForm: userForm,

@@ -90,7 +90,7 @@ export const adminActivityPage: PageTemplate<AdminActivityView> = (view, frame) 
     activity.title,
     html`<h1>${activity.title}</h1>
 ${adminNavigation('activity', frame)}
-${secretNotice(view.problem, frame)}
+${secretNotice(frame)}
 <p class="about">${texts.activityAbout}</p>
 ${searchForm(view, frame)}
 ${

@@ -17,7 +17,7 @@ export const adminApplicationsPage: PageTemplate<AdminApplicationsView> = (view,
     texts.clients,
     html`<h1>${texts.clients}</h1>
 ${adminNavigation('applications', frame)}
-${secretNotice(view.problem, frame)}
+${secretNotice(frame)}
 ${done(view.done)}
 ${arrangedSection(
   {

@@ -17,7 +17,7 @@ export const adminTokensPage: PageTemplate<AdminTokensView> = (view, frame) => {
     texts.tokens,
     html`<h1>${texts.tokens}</h1>
 ${adminNavigation('tokens', frame)}
-${secretNotice(view.problem, frame)}
+${secretNotice(frame)}
 ${done(view.done)}
 ${arrangedSection(
   {
