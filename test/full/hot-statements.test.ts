@@ -204,7 +204,7 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     for (let count = 0; count < 2; count += 1)
       await store.sessions.insert(sessionRow({ userId, createdAt: count }))
     return () =>
-      store.sessions.deleteSurplus({ userId, now: 0, idleSince: 0 }, { keep: 1, limit: 10 })
+      store.sessions.deleteSurplus({ userId, now: 0, idleSince: 0 }, { keep: 1, limit: 100 })
   },
   'users.find': async (store) => {
     const id = await aUser(store)
