@@ -70,7 +70,7 @@ const suites = isWhole
       'test/limits/{clients,per-user,tokens}.test.ts',
       'test/rfc/openid-{logout,proofs,subjects}.test.ts',
       'test/rfc/rfc{6749-*,6750,7591,7636,8252,8628,9126,9207,9700}.test.ts',
-      'test/attacks/{cd,dp,dv,ft,ht,ir,pa,pt,rf,rv}.test.ts',
+      'test/attacks/{cd,dp,dv,ft,ht,ir,pt,rf,rv}.test.ts',
       'test/contracts/{endpoints,outages,pages}.test.ts',
     ]
   : ['test/flows/authorization-code.test.ts', 'test/limits/tokens.test.ts']

@@ -19,7 +19,7 @@ export default class AttacksReporter {
     /** @type {Record<string, Record<string, { passed: number, failed: number }>>} */
     const results = {}
     for (const module of modules) {
-      if (!/^test\/(?:attacks|contracts)\//.test(module.relativeModuleId)) continue
+      if (!/^test\/(?:attacks|contracts|rfc)\//.test(module.relativeModuleId)) continue
       for (const test of module.children.allTests()) {
         const name = caseOf(test.fullName)
         const { state } = test.result()

@@ -25,7 +25,7 @@ export const results = () => JSON.parse(read('test/attacks/results.json'))
  * @returns {(name: string) => readonly string[]}
  */
 export const filesOfCases = () => {
-  const files = globSync('test/{attacks,contracts}/*.test.ts', { cwd: root }).sort()
+  const files = globSync('test/{attacks,contracts,rfc}/*.test.ts', { cwd: root }).sort()
   const sources = files.map((path) => ({ path: path.replaceAll('\\', '/'), source: read(path) }))
   return (name) =>
     sources

@@ -84,13 +84,17 @@ describe('RFC 7591 §3 authorization of registrations', () => {
       {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ redirect_uris: [redirectUri] }),
+        body: JSON.stringify({
+          redirect_uris: [redirectUri],
+          initial_access_token: initialAccessToken,
+        }),
       },
     )
     expect(inQuery.status).toBe(401)
     expect(await clientCount(guarded)).toBe(1)
     const authorization = `bearer ${initialAccessToken}`
-    expect((await register(guarded, undefined, { authorization })).status).toBe(201)
+    for (let times = 0; times < 2; times += 1)
+      expect((await register(guarded, undefined, { authorization })).status).toBe(201)
   })
 
   test('DR-01 in token mode, refuses to start if both initialAccessToken and registerClient are missing', async () => {
@@ -558,6 +562,12 @@ describe('RFC 7591 §3.1 the body of the registration request', () => {
     ['an empty body', ''],
     ['null', 'null'],
     ['an array', '[]'],
+    ['an array of metadata', `[{"redirect_uris":["${redirectUri}"]}]`],
+    ['10,000 nested objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+    [
+      'a duplicate member __proto__',
+      `{"redirect_uris":["${redirectUri}"],"__proto__":{},"__proto__":{}}`,
+    ],
     ['a string', '"x"'],
     ['a number', '1'],
     ['invalid JSON', '{"redirect_uris":'],
@@ -583,7 +593,7 @@ describe('RFC 7591 §3.1 the body of the registration request', () => {
 
   test('DR-03 rejects invalid UTF-8', async () => {
     const before = await clientCount()
-    for (const bytes of ['\xff', '\xc3\x28', '\xed\xa0\x80']) {
+    for (const bytes of ['\xff', '\xc3\x28', '\xed\xa0\x80', '\xf8\x88\x80\x80\x80']) {
       const body = `{"redirect_uris":["${redirectUri}"],"client_name":"${bytes}"}`
       const response = await rawHttp(app, {
         method: 'POST',

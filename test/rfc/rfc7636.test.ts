@@ -96,6 +96,9 @@ describe('RFC 7636 §4.3 the code challenge', () => {
     ['the code_challenge_method S512', 'S512'],
     ['the code_challenge_method S256 with a trailing space', 'S256 '],
     ['the code_challenge_method S256 with a trailing NUL', 'S256\0'],
+    ['the code_challenge_method S256 with a leading space', ' S256'],
+    ['the code_challenge_method SHA256', 'SHA256'],
+    ['the code_challenge_method none', 'none'],
   ])('rejects %s [T244]', async (_what, code_challenge_method) => {
     for (const client of [conf, pub])
       expect(await errorOf(client, { code_challenge_method })).toBe('invalid_request')
@@ -113,12 +116,14 @@ describe('RFC 7636 §4.3 the code challenge', () => {
     ['a non-ASCII letter', `${'x'.repeat(42)}\u00e9`],
     ['a trailing line feed', `${'x'.repeat(43)}\n`],
     ['a trailing space', `${'x'.repeat(43)} `],
-  ])('rejects a malformed challenge: %s [T245]', async (_what, code_challenge) => {
+    ['a NUL character', `${'x'.repeat(42)}\0`],
+    ['5,000 characters', 'x'.repeat(5_000)],
+  ])('PK-05 rejects a malformed challenge: %s [T245]', async (_what, code_challenge) => {
     for (const client of [conf, pub])
       expect(await errorOf(client, { code_challenge })).toBe('invalid_request')
   })
 
-  test('attacks PK-07 treats an empty challenge as missing', async () => {
+  test('PK-07 treats an empty challenge as missing', async () => {
     const empty = { code_challenge: '', code_challenge_method: undefined }
     expect(await errorOf(pub, empty)).toBe('invalid_request')
     const code = await conf.code(empty)
@@ -144,8 +149,11 @@ describe('RFC 7636 §4.6 the code verifier', () => {
     ['the verifier with a trailing space', (verifier) => `${verifier} `],
     ['the verifier with a line feed', (verifier) => `${verifier}\n`, '400 invalid_request'],
     ['43 NUL characters', () => '\0'.repeat(43), '400 invalid_request'],
+    ['43 spaces', () => ' '.repeat(43)],
+    ['the text undefined', () => 'undefined'],
+    ['the text null', () => 'null'],
   ])(
-    'rejects a wrong verifier without consuming the code: %s [T251]',
+    'PK-03 rejects a wrong verifier without consuming the code: %s [T251]',
     async (_what, wrong, expected = '400 invalid_grant') => {
       for (const client of [conf, pub]) {
         const code = await client.code()
@@ -169,8 +177,14 @@ describe('RFC 7636 §4.6 the code verifier', () => {
     ['a space', `${'a'.repeat(43)} `, 400],
     ['a non-ASCII letter', `${'a'.repeat(43)}\u00e9`, 400],
     ['a line feed', `${'a'.repeat(43)}\n`, 400],
+    ['a line feed before it', `\n${'a'.repeat(43)}`, 400],
+    ['an encoded line feed', `${'a'.repeat(43)}%0A`, 400],
+    ['a slash', `${'a'.repeat(42)}/`, 400],
+    ['a wide letter', `${'a'.repeat(42)}\uff56`, 400],
+    ['a NUL character', `${'a'.repeat(43)}\0`, 400],
+    ['50,000 characters', 'a'.repeat(50_000), 400],
   ])(
-    '§4.1 accepts a verifier with a matching digest only if it has 43 to 128 allowed characters: %s [T242]',
+    'PK-05 §4.1 accepts a verifier with a matching digest only if it has 43 to 128 allowed characters: %s [T242]',
     async (_what, verifier, status) => {
       const code = await conf.code({ code_challenge: challengeOf(verifier) })
       expect((await conf.redeem(code, { code_verifier: verifier })).status).toBe(status)
@@ -189,7 +203,7 @@ describe('RFC 7636 §4.6 the code verifier', () => {
     expect((await conf.redeem(code, { code_verifier: undefined })).status).toBe(200)
   })
 
-  test('decision §4.8 revokes the code after 20 wrong verifiers, but not after 19', async () => {
+  test('PK-03 decision §4.8 revokes the code after 20 wrong verifiers, but not after 19', async () => {
     for (const client of [conf, pub]) {
       const wrong = { code_verifier: 'x'.repeat(43) }
       const valid = await client.code()
@@ -211,7 +225,7 @@ describe('RFC 7636 §4.6 the code verifier', () => {
     expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
   })
 
-  test('decision §4.8 does not revoke the code after other rejected requests', async () => {
+  test('PK-03 decision §4.8 does not revoke the code after other rejected requests', async () => {
     const other = await TestClient.register(app, agent)
     const code = await conf.code()
     for (let tries = 0; tries < 25; tries += 1) {

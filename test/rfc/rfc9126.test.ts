@@ -144,6 +144,13 @@ describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
       'invalid_request',
     ],
     ['a malformed redirect URI', { redirect_uri: 'https://' }, 'invalid_request'],
+    ['a redirect URI with a slash added', { redirect_uri: `${redirectUri}/` }, 'invalid_request'],
+    [
+      'a redirect URI in capitals',
+      { redirect_uri: redirectUri.replace('client', 'CLIENT') },
+      'invalid_request',
+    ],
+    ['a challenge without a method', { code_challenge_method: undefined }, 'invalid_request'],
     ['a missing response type', { response_type: undefined }, 'invalid_request'],
     ['an unknown response type', { response_type: 'bogus' }, 'unsupported_response_type'],
     ['a scope outside allowed_scopes', { scope: 'notes:write' }, 'invalid_scope'],
@@ -168,9 +175,12 @@ describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
     expect(await refusalOf(push(pub, without, asPublic))).toBe('400 invalid_request')
   })
 
-  test('§2.1 rejects a client that may not use the authorization_code grant', async () => {
+  test('PA-01 §2.1 rejects a client that may not use the grant or the response type', async () => {
     const machine = await TestClient.register(app, agent, { grantTypes: ['client_credentials'] })
     expect(await refusalOf(push(machine))).toBe('400 unauthorized_client')
+    const web = await TestClient.register(app, agent, { responseTypes: ['code'] })
+    const implicit = { response_type: 'token' }
+    expect(await refusalOf(push(web, implicit))).toBe('400 unauthorized_client')
   })
 
   test('PA-01 does not store a rejected request', async () => {
@@ -233,6 +243,9 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
 
   test.each([
     ['a URL', 'https://evil.example/x'],
+    ['an address of the network', 'http://169.254.169.254/latest'],
+    ['a file', 'file:///etc/passwd'],
+    ['an encoded NUL', 'urn:ietf:params:oauth:request_uri:%00'],
     ['a path with ..', 'urn:ietf:params:oauth:request_uri:../../x'],
     ['SQL', "urn:ietf:params:oauth:request_uri:' or 1=1 --"],
     ['NUL', 'urn:ietf:params:oauth:request_uri:\0'],
