@@ -27,7 +27,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bundle } from './bundle.js'
-import { removeInternalDeclarations, replaceZod } from './declarations.js'
+import { removeInternalDeclarations } from './declarations.js'
 
 const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
@@ -46,7 +46,6 @@ const inputs = [
   'tsconfig.json',
   'scripts/build.js',
   'scripts/bundle.js',
-  'scripts/zod-types.d.ts',
   'scripts/declarations.js',
   'scripts/zod.d.ts',
 ]
@@ -199,7 +198,6 @@ const build = async () => {
   await sweep()
   await rm(temporary, { recursive: true, force: true })
   await Promise.all([writeDeclarations(), bundle(root, temporary)])
-  await replaceZod(temporary)
   await removeInternalDeclarations(root, temporary)
   await copyAssets()
   for (const path of executables) await ifExists(chmod(join(temporary, path), 0o755))

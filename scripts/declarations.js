@@ -43,24 +43,3 @@ const replaceZod = async (directory, paths) => {
     if (replaced !== text) await writeFile(path, replaced)
   }
 }
-
-/**
- * Lets the declarations refer to the declarations in `zod-types.d.ts` instead of those of zod, which the package bundles.
- * @param {string} directory the directory of the declarations
- */
-export const replaceZod = async (directory) => {
-  const own = join(directory, 'zod-types.d.ts')
-  const all = await readdir(directory, { recursive: true, withFileTypes: true })
-  for (const { name, parentPath } of all) {
-    if (!name.endsWith('.d.ts')) continue
-    const path = join(parentPath, name)
-    const text = await readFile(path, 'utf8')
-    const to = `${relative(parentPath, directory) || '.'}/zod-types.ts`
-    const replaced = text.replace(
-      /^import (?:type )?\{ z \} from 'zod'/m,
-      `import type * as z from '${to}'`,
-    )
-    if (replaced !== text) await writeFile(path, replaced.replaceAll('z.core.', 'z.'))
-  }
-  await copyFile(join(import.meta.dirname, 'zod-types.d.ts'), own)
-}
