@@ -157,7 +157,13 @@ export class EveryEndpoint implements AsyncDisposable {
   async accepted(operation: Operation): Promise<Accepted> {
     const { method, pattern, endpoint } = operation
     const { [operation.name]: special = {} } = specialRequests
-    const given = typeof special === 'function' ? await special(this) : special
+    const described = await this.#describedBy(operation)
+    const specific = typeof special === 'function' ? await special(this) : special
+    const given = {
+      ...described,
+      ...specific,
+      ...(described.form && { form: { ...described.form, ...specific.form } }),
+    }
     const isPage = endpoint.errors === 'page'
     const isForm = method === 'POST' && given.json === undefined
     const path = given.path ?? this.#pathOf(pattern)
@@ -171,6 +177,21 @@ export class EveryEndpoint implements AsyncDisposable {
         // Without another ID, the server repeats its response to an equal form.
         form: { ...(isPage && { csrf_token, form_id: `form ${++forms}` }), ...given.form },
       }),
+    }
+  }
+
+  /** The credentials and the token that the description of an operation requires. */
+  async #describedBy({ described }: Operation): Promise<Partial<Accepted>> {
+    const accepts = (scheme: string): boolean =>
+      described?.security?.some((one) => scheme in one) === true
+    if (accepts('accessToken')) return withToken(this)
+    if (!accepts('client')) return {}
+    const schema = described?.requestBody?.content[formType]?.schema ?? {}
+    const needsToken =
+      'required' in schema && Array.isArray(schema.required) && schema.required.includes('token')
+    return {
+      headers: basic(this.client),
+      form: needsToken ? { token: await this.app.personalToken() } : {},
     }
   }
 
@@ -262,12 +283,8 @@ const basic = ({ clientId, clientSecret }: EveryEndpoint['client']): Record<stri
   authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}`,
 })
 
-const asClient =
-  (form: (world: EveryEndpoint) => Fields | Promise<Fields>): Special =>
-  async (world) => ({ headers: basic(world.client), form: await form(world) })
-
 /** A request with an access token of the user for all scopes. */
-const withToken: Special = async ({ app, own }) => {
+const withToken = async ({ app, own }: EveryEndpoint): Promise<Partial<Accepted>> => {
   const scopes = ['openid', 'notes:read']
   const { accessToken } = await authorizationOf(app, own.authorizedId, { scopes })
   return { headers: { authorization: `Bearer ${accessToken}` } }
@@ -357,20 +374,13 @@ const resetLink: Special = async (world) => {
 const specialRequests: Readonly<Record<string, Special>> = {
   'GET /oauth/authorize': (world) => ({ query: authorizationRequest(world) }),
   'POST /oauth/authorize': (world) => ({ form: authorizationRequest(world) }),
-  'POST /oauth/token': asClient(() => ({ grant_type: 'client_credentials' })),
-  'POST /oauth/revoke': asClient(async ({ app }) => ({ token: await app.personalToken() })),
-  'POST /oauth/introspect': asClient(async ({ app }) => ({ token: await app.personalToken() })),
-  'POST /oauth/par': asClient((world) => authorizationRequest(world)),
-  'POST /oauth/device_authorization': asClient(() => ({ scope: 'notes:read' })),
+  'POST /oauth/token': { form: { grant_type: 'client_credentials' } },
+  'POST /oauth/par': (world) => ({ form: authorizationRequest(world) }),
+  'POST /oauth/device_authorization': { form: { scope: 'notes:read' } },
   'POST /oauth/register': { json: { redirect_uris: [redirectUri] } },
   'GET /oauth/register/:client_id': registered,
   'PUT /oauth/register/:client_id': registered,
   'DELETE /oauth/register/:client_id': registered,
-  'GET /oauth/ping': withToken,
-  'POST /oauth/ping': withToken,
-  'GET /oauth/info': withToken,
-  'GET /oauth/userinfo': withToken,
-  'POST /oauth/userinfo': withToken,
   'GET /metrics': { headers: { authorization: `Bearer ${metricsToken}` } },
   'POST /oauth/leaked': { json: [{ token: 'x', type: 'notes_token', url: 'https://a.example' }] },
   'GET /oauth/errors': { query: { error: 'invalid_scope' } },

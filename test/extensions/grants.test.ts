@@ -53,17 +53,16 @@ test('only grants that need the consent of a user are open to clients that regis
   expect(open).not.toEqual(builtInGrants.map(({ type }) => type))
 })
 
-test('the fuzz test and the soak test send requests for every grant, and the fuzz test enables every grant [T1902]', async () => {
+test('the soak test sends requests for every grant, and the fuzz test enables every grant [T1902]', async () => {
   const settings = parseSettings(everything)
+  // The fuzz test derives requests for each grant type from the document.
   expect(builtInGrants.filter(({ isOn }) => !isOn(settings)).map(({ type }) => type)).toEqual([])
-  const types = builtInGrants.map(({ type }) => type)
-  for (const path of ['../fuzz/seeds.ts', '../soak/steps.ts']) {
-    const requests = await readFile(join(import.meta.dirname, path), 'utf8')
-    // The soak test does not hash passwords, which would be most of its work.
-    const left = path.includes('soak') ? ['password'] : []
-    const missing = types.filter((type) => !requests.includes(`'${type}'`))
-    expect([path, missing]).toEqual([path, left])
-  }
+  const soak = await readFile(join(import.meta.dirname, '../soak/steps.ts'), 'utf8')
+  const missing = builtInGrants
+    .map(({ type }) => type)
+    .filter((type) => !soak.includes(`'${type}'`))
+  // The soak test does not hash passwords, which would be most of its work.
+  expect(missing).toEqual(['password'])
 })
 
 test('the table of standards lists the file of every grant and every extension [T3035]', async () => {
