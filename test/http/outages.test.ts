@@ -36,12 +36,8 @@ interface Case {
 const asSession = (): Record<string, string> => ({ cookie: session.cookie, 'user-agent': browser })
 const withJwt = () => ({ headers: { ...asSession(), authorization: `Bearer ${session.jwt}` } })
 const withToken = () => ({ headers: { authorization: `Bearer ${token}` } })
-const form = (fields: Record<string, string>): RequestInit => ({
-  method: 'POST',
-  body: new URLSearchParams(fields),
-  headers: asSession(),
-})
 
+// The other endpoints: test/contracts/outages.test.ts.
 const cases: readonly (readonly [string, Case])[] = [
   [
     'a token at a guarded resource',
@@ -61,15 +57,6 @@ const cases: readonly (readonly [string, Case])[] = [
     {
       operation: 'tokens.findByAccess',
       path: () => `/api/me?access_token=${token}`,
-      format: 'json',
-    },
-  ],
-  [
-    'a token at an endpoint of the server',
-    {
-      operation: 'tokens.findByAccess',
-      path: () => '/oauth/ping',
-      init: withToken,
       format: 'json',
     },
   ],
@@ -106,52 +93,6 @@ const cases: readonly (readonly [string, Case])[] = [
       path: () => '/login',
       init: () => ({ headers: asSession() }),
       format: 'html',
-    },
-  ],
-  [
-    'a login with the right password',
-    {
-      operation: 'users.find',
-      path: () => '/login',
-      init: () =>
-        form({ csrf_token: session.csrfToken, email: app.user.email, password: app.password }),
-      format: 'html',
-    },
-  ],
-  [
-    'a login whose session cannot be written',
-    {
-      operation: 'sessions.insert',
-      path: () => '/login',
-      init: () =>
-        form({ csrf_token: session.csrfToken, email: app.user.email, password: app.password }),
-      format: 'html',
-    },
-  ],
-  [
-    'a logout',
-    {
-      operation: 'sessions.delete',
-      path: () => '/logout',
-      init: () => form({ csrf_token: session.csrfToken }),
-      format: 'html',
-    },
-  ],
-  [
-    'an authorization request whose client cannot be looked up',
-    {
-      operation: 'clients.find',
-      path: () => authorizeUrl('', { client_id: clientId }),
-      format: 'html',
-    },
-  ],
-  [
-    'a token request whose client cannot be looked up',
-    {
-      operation: 'clients.find',
-      path: () => '/oauth/token',
-      init: () => form({ grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' }),
-      format: 'json',
     },
   ],
 ]
