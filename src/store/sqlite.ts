@@ -80,7 +80,14 @@ const openerOf = (
       await store.ping()
       await probe.check()
     }
-    return { ...store, ping }
+    const close = async (): Promise<void> => {
+      await thread?.close()
+      await store.close()
+      // Kysely closes only the connections that it has used, and hot paths use the connections directly.
+      writer.close()
+      reader.close()
+    }
+    return { ...store, ping, close }
   },
 })
 

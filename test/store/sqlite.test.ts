@@ -1,4 +1,14 @@
-import { mkdir, mkdtemp, open as openFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  mkdir,
+  mkdtemp,
+  open as openFile,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -93,6 +103,21 @@ describe('opening', () => {
       10_000,
     )
     expect((await stat(`${store.path}-wal`)).size).toBeLessThan(4_000 * 4_096)
+  })
+
+  test('close() closes every connection, also of the thread that has only copied the write-ahead log [T4815]', async () => {
+    const store = await open()
+    const isOpen = async () => {
+      const files = (await readdir('/proc/self/fd')).map((fd) => `/proc/self/fd/${fd}`)
+      const targets = await Promise.all(files.map((file) => readlink(file).catch(() => '')))
+      return targets.filter((target) => target === store.path).length
+    }
+    const before = await isOpen()
+    for (let time = 0; time < 600; time += 1)
+      await store.transients.set(`key ${time}`, 'x'.repeat(5_000), 10, 0)
+    await vi.waitFor(async () => expect(await isOpen()).toBeGreaterThan(before), 10_000)
+    await store.close()
+    expect(await isOpen()).toBe(0)
   })
 
   test.each([

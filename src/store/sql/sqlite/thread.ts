@@ -50,8 +50,10 @@ export class SqliteThread {
     return this.#waiting.size === 0 && !this.#isClosed
   }
 
-  /** Runs a statement in the thread. @throws StoreUnavailable during an outage, or if the thread ends */
-  run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+  /** Runs a statement in the thread. @throws StoreUnavailable during an outage, and if the thread has ended */
+  async run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    // A new thread would open the database again.
+    if (this.#isClosed) throw new StoreUnavailable('The database is closed.')
     const worker = this.#startWorker()
     return new Promise((resolve, reject) => {
       this.#lastId += 1
