@@ -41,7 +41,7 @@ const settings = { ...everything, clientIdMetadataDocuments: false }
 const names = [
   ...new Set(
     sources.flatMap(({ path, text }) =>
-      path.startsWith('protocol/')
+      /^(protocol|account)\//.test(path)
         ? [...text.matchAll(/\.(?:optional|required|opaque|repeated)\(\s*'([a-z_]+)'/g)].map(
             ([, name = '']) => name,
           )
