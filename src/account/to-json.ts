@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { camelCase } from '../model/camel-case.ts'
 import { type IsoTime, isoTime } from '../model/iso-time.ts'
 import { type Json, time } from '../pages/shapes/shape.ts'
 
@@ -27,7 +28,7 @@ const membersOf = (shape: z.ZodObject): readonly Member[] => {
   if (known) return known
   const members = Object.entries(shape.shape).map(([name, member]) => ({
     name,
-    field: name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    field: camelCase(name),
     isTime: isTime(member as z.ZodType),
   }))
   compiled.set(shape, members)
@@ -37,7 +38,7 @@ const membersOf = (shape: z.ZodObject): readonly Member[] => {
 const isTime = (member: z.ZodType): boolean =>
   member instanceof z.ZodNullable || member instanceof z.ZodOptional
     ? isTime(member.unwrap() as z.ZodType)
-    : member === time || member.meta()?.format === time.meta()?.format
+    : member.meta()?.format === time.meta()?.format
 
 /**
  * Converts a record to the JSON that a shape describes. Each member of the shape is the field of the record with the

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { camelCase } from '../../model/camel-case.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { FormProblem, InvalidControl } from '../form-problem.ts'
@@ -215,9 +216,6 @@ const mapped = <F extends Fields, Result>(
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, convert(field as F[string], name)]),
   ) as { readonly [Name in keyof F]: Result }
-
-const camelCase = (name: string): string =>
-  name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 /** Derives everything that the server and the pages know about a form from its fields. */
 export const formOf = <F extends Fields>(fields: F) => ({
